@@ -1,0 +1,83 @@
+"""Refusals: the expected "no" of a verb, and the errors of a store that cannot be used (room.md 1 and 2.2)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+Code = Literal[
+    "invalid_input",
+    "session_not_found",
+    "project_not_found",
+    "client_key_mismatch",
+    "session_not_open",
+    "client_key_spent",
+    "terminal_conflict",
+    "capture_conflict",
+    "checkpoint_conflict",
+    "focus_revision_conflict",
+    "knowledge_captured",
+    "wrap_in_progress",
+    "wrap_gated",
+    "wrap_token_required",
+    "wrap_token_mismatch",
+    "wrap_token_spent",
+    "wrap_already_finished",
+    "wrap_partial",
+    "wrap_not_partial",
+    "wrap_cancelled",
+    "no_wrap",
+    "save_not_authorized",
+    "continuity_structure",
+    "continuity_too_big",
+    "continuity_shrink",
+    "episode_not_found",
+    "evidence_changed",
+    "wrap_not_dead",
+    "store_busy",
+    "store_unusable",
+    "operator_role_required",
+    "baton_held",
+]
+"""Every code that a refusal may carry (room.md 2.2; `baton_held` and `store_unusable` are ours)."""
+
+
+class Refusal(Exception):
+    """An expected "no": a code, a sentence and facts; nothing changed (room.md 1).
+
+    `facts` is JSON data for the caller. `subject` names the thing refused about, `project_key` its project; both go
+    to the trail. `salvage` is set when the refused text may have to be kept (room.md 2.8).
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        sentence: str,
+        *,
+        facts: dict[str, Any] | None = None,
+        project_key: str | None = None,
+        subject: str | None = None,
+        salvage: Any = None,
+    ) -> None:
+        super().__init__(f"{code}: {sentence}")
+        self.code: Code = code
+        self.sentence = sentence
+        self.facts: dict[str, Any] = facts or {}
+        self.project_key = project_key
+        self.subject = subject
+        self.salvage = salvage
+
+
+class StoreError(Exception):
+    """The store cannot be used; the text tells a person what is wrong and what to do next."""
+
+
+class StoreMissing(StoreError):
+    """There is no store at the path, and the caller only looks."""
+
+
+class StoreNewer(StoreError):
+    """The store was written by a newer program (room.md 3)."""
+
+
+class StoreLocked(StoreError):
+    """Another process holds the store; transient, so it is never called damage (faults.md S7)."""

@@ -1,0 +1,53 @@
+"""Checks that every text meets before it enters the store: it must be storable, searchable and not blank (room.md 2.2)."""
+
+from __future__ import annotations
+
+import re
+
+from core.errors import Refusal
+
+REASON_LIMIT = 500
+"""Characters that a reason or a notice may have (room.md 2.13)."""
+TOKEN_SHAPE = re.compile(r"[0-9a-f]{32}")
+
+
+def storable(value: str, what: str) -> str:
+    """The text itself. Refuses `invalid_input` for a NUL or a lone surrogate, which no other tool could read back."""
+    position = value.find("\x00")
+    if position >= 0:
+        raise Refusal("invalid_input", f"{what} holds a NUL character at position {position}; leave it out.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise Refusal(
+            "invalid_input", f"{what} holds half a character (a lone surrogate) at position {error.start}; send valid Unicode."
+        ) from None
+    return value
+
+
+def not_blank(value: str, what: str) -> str:
+    """The storable text. Refuses `invalid_input` when it is empty or only white space."""
+    if not value.strip():
+        raise Refusal("invalid_input", f"{what} is blank.")
+    return storable(value, what)
+
+
+def reason_text(value: str | None, *, required: bool) -> str | None:
+    """A trimmed reason of at most 500 characters, or None. Refuses `invalid_input` when it is too long, or missing though required."""
+    trimmed = (value or "").strip()
+    if not trimmed:
+        if required:
+            raise Refusal("invalid_input", "A reason is required: one sentence that says why.")
+        return None
+    if len(trimmed) > REASON_LIMIT:
+        raise Refusal("invalid_input", f"The reason has {len(trimmed)} characters; at most {REASON_LIMIT} are kept.")
+    return storable(trimmed, "The reason")
+
+
+def token_shape(value: str | None) -> str | None:
+    """A wrap token, or None when none was given. Refuses `invalid_input` for anything that is not 32 lower-case hex characters."""
+    if value is None:
+        return None
+    if not TOKEN_SHAPE.fullmatch(value):
+        raise Refusal("invalid_input", "wrap_token must be 32 lower-case hexadecimal characters; leave it out when you have none.")
+    return value

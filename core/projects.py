@@ -53,7 +53,8 @@ def key_for_writing(key: str) -> str:
     hint = f" Did you mean {suggestion!r}?" if suggestion else ""
     raise Refusal(
         "invalid_input",
-        f"The project key {normal[:60]!r} is malformed: lower-case letters and digits, joined by single - or :, at most {KEY_LIMIT} characters.{hint}",
+        f"The project key {normal[:60]!r} is malformed: lower-case letters and digits, joined by single - or :, "
+        f"at most {KEY_LIMIT} characters.{hint}",
     )
 
 
@@ -85,7 +86,12 @@ def set_gate(deed: Deed, *, project_key: str, gate: Gate) -> GateReceipt:
     changed = project.gate != gate
     if changed:
         deed.execute("update projects set gate = ? where project_key = ?", (gate, project.project_key))
-        deed.append("gate_set", project_key=project.project_key, subject=f"project:{project.project_key}", data={"gate": gate, "was": project.gate})
+        deed.append(
+            "gate_set",
+            project_key=project.project_key,
+            subject=f"project:{project.project_key}",
+            data={"gate": gate, "was": project.gate},
+        )
     return GateReceipt(project.project_key, gate, project.peer_cancel, changed)
 
 

@@ -49,5 +49,7 @@ def token_shape(value: str | None) -> str | None:
     if value is None:
         return None
     if not TOKEN_SHAPE.fullmatch(value):
-        raise Refusal("invalid_input", "wrap_token must be 32 lower-case hexadecimal characters; leave it out when you have none.")
+        raise Refusal(
+            "invalid_input", "wrap_token must be 32 lower-case hexadecimal characters; leave it out when you have none."
+        )
     return value

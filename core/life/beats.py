@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -119,7 +120,7 @@ class Beats:
                         # disposable by the specification: a damaged beats file is made anew
                         for suffix in ("", "-wal", "-shm"):
                             with contextlib.suppress(OSError):
-                                os.unlink(f"{self.path}{suffix}")
+                                self.path.with_name(self.path.name + suffix).unlink()
                 except (sqlite3.Error, OSError):
                     self._drop()
 
@@ -175,7 +176,9 @@ class BeatsReader:
 
     def delivered_at(self, notice_id: int, connection_id: str) -> datetime | None:
         """When a notice last reached a connection."""
-        rows = self._rows("select delivered_at from deliveries where notice_id = ? and connection_id = ?", (notice_id, connection_id))
+        rows = self._rows(
+            "select delivered_at from deliveries where notice_id = ? and connection_id = ?", (notice_id, connection_id)
+        )
         return parse_stamp(rows[0][0]) if rows else None
 
     def data_version(self) -> int | None:
@@ -197,7 +200,11 @@ class BeatsReader:
                     if found is None:
                         return []
                     self._connection = sqlite3.connect(
-                        f"file:{quote(str(self.path))}?mode=ro", uri=True, isolation_level=None, timeout=0.5, check_same_thread=False
+                        f"file:{quote(str(self.path))}?mode=ro",
+                        uri=True,
+                        isolation_level=None,
+                        timeout=0.5,
+                        check_same_thread=False,
                     )
                     self._inode = found
                 return list(self._connection.execute(sql, parameters).fetchall())
@@ -213,12 +220,15 @@ class BeatsReader:
 
 
 class Heart:
-    """Beats for a connection every 5 s from a thread of its own (room.md 4)."""
+    """Beats for a connection every 5 s from a thread of its own (room.md 4). `on_beat` is called with each beat."""
 
-    def __init__(self, beats: Beats, connection_id: str, *, seconds: float = BEAT_SECONDS) -> None:
+    def __init__(
+        self, beats: Beats, connection_id: str, *, seconds: float = BEAT_SECONDS, on_beat: Callable[[], None] = lambda: None
+    ) -> None:
         self._beats = beats
         self._connection_id = connection_id
         self._seconds = seconds
+        self._on_beat = on_beat
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watchroom-beats", daemon=True)
 
@@ -235,4 +245,5 @@ class Heart:
 
     def _run(self) -> None:
         while not self._stopped.wait(self._seconds):
+            self._on_beat()
             self._beats.beat(self._connection_id)

@@ -84,7 +84,9 @@ def name_client(deed: Deed, client_name: str, client_version: str | None) -> Non
 def close(deed: Deed) -> None:
     """Close the deed's connection and record `connection_closed`; a second close changes nothing."""
     connection_id = deed.identity.connection_id
-    closed = deed.execute("update connections set closed_at = ? where id = ? and closed_at is null", (stamp(deed.clock.now()), connection_id))
+    closed = deed.execute(
+        "update connections set closed_at = ? where id = ? and closed_at is null", (stamp(deed.clock.now()), connection_id)
+    )
     if closed.rowcount:
         deed.append("connection_closed", project_key=None, subject=f"connection:{connection_id}", data={})
 
@@ -148,5 +150,7 @@ def describe(found: ConnectionFacts) -> str:
 
 def with_session(reading: Reading, session_id: str) -> list[str]:
     """The ids of the open connections that were started with that `--session-id`."""
-    rows = reading.all("select id from connections where session_id = ? and closed_at is null order by opened_at desc", (session_id,))
+    rows = reading.all(
+        "select id from connections where session_id = ? and closed_at is null order by opened_at desc", (session_id,)
+    )
     return [row["id"] for row in rows]

@@ -10,7 +10,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -32,7 +32,7 @@ CHECKPOINT_PAGES = 1_000
 LOG_LIMIT = 64 * 1024 * 1024
 
 SqliteError = sqlite3.Error
-Row = Any  # a sqlite3.Row; typing it would bind callers to one of the two libraries
+Row = Any  # a sqlite3.Row or None; typing it would bind callers to one of the two libraries
 
 
 class Transaction:
@@ -45,7 +45,7 @@ class Transaction:
         """Run one parametrised statement and give its cursor."""
         return self._connection.execute(sql, parameters)
 
-    def one(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Row | None:
+    def one(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Row:
         """The first row of a query, or None."""
         return fetch(self._connection, sql, parameters, first=True)
 
@@ -65,7 +65,7 @@ class View:
         """Run one parametrised query and give its cursor; the cursor must not outlive the snapshot."""
         return self._connection.execute(sql, parameters)
 
-    def one(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Row | None:
+    def one(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Row:
         """The first row of a query, or None."""
         return fetch(self._connection, sql, parameters, first=True)
 
@@ -104,27 +104,30 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 class Store:
     """One process's writing handle on a store (libraries.md E.3). Threads share it; each transaction holds its lock."""
 
-    def __init__(self, path: Path, clock: Clock, *, patience: float = WRITER_PATIENCE) -> None:
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        *,
+        patience: float = WRITER_PATIENCE,
+        announce: Callable[[Transaction, int], None] | None = None,
+    ) -> None:
         """Opens the store at `path`, creating and migrating it as needed.
 
-        `patience` is how many seconds a transaction waits in all for the writer. Raises StoreError (with a sentence for
+        `patience` is how many seconds a transaction waits in all for the writer. `announce` is told, inside the migrating
+        transaction, the layout that was there before (0 for a new store), so that the deed gets its trail row. Raises StoreError (with a sentence for
         a person) when the path cannot be a store, StoreNewer for a newer one, StoreLocked when the lock never came free.
         """
         self.path = path
         self.clock = clock
         self.patience = patience
-        self.created = False
+        self._announce = announce
         self._lock = threading.Lock()
         self._connection: Any = None
         self._checkpointer: Any = None
         self._log_full = False
         self._inode: tuple[int, int] | None = None
         self._open()
-
-    @property
-    def reader_factory(self) -> Path:
-        """The path that readers of this store open."""
-        return self.path
 
     def close(self) -> None:
         """Close the connections of this handle; a transaction under way is waited for."""
@@ -191,7 +194,9 @@ class Store:
 
     def _connect(self, deadline: float) -> None:
         self._inode = identity_of(self.path)
-        connection = sqlite3.connect(str(self.path), isolation_level=None, timeout=1.0, check_same_thread=False, cached_statements=256)
+        connection = sqlite3.connect(
+            str(self.path), isolation_level=None, timeout=1.0, check_same_thread=False, cached_statements=256
+        )
         connection.row_factory = sqlite3.Row
         self._connection = connection
         refuse_foreign_file(connection, self.path)
@@ -216,10 +221,11 @@ class Store:
         try:
             before = connection.execute("pragma user_version").fetchone()[0]
             if before < SCHEMA_VERSION:
-                migrate(self._database(), self.clock, before)
+                migrate(self._database(), self.clock)
                 connection.execute(f"pragma application_id = {APPLICATION_ID}")
                 connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
-                self.created = before == 0
+                if self._announce:
+                    self._announce(Transaction(connection), before)
             connection.execute("commit")
         except BaseException:
             if connection.in_transaction:
@@ -240,7 +246,9 @@ class Store:
         found = identity_of(self.path)
         if self._connection is None or found != self._inode:
             if found is None and self._connection is not None:
-                raise StoreMissing(f"The store {self.path} is gone: it was moved or deleted. Put it back, or start again with another --store.")
+                raise StoreMissing(
+                    f"The store {self.path} is gone: it was moved or deleted. Put it back, or start again with another --store."
+                )
             self._close_connections()
             self._open()
 
@@ -255,7 +263,7 @@ class Store:
 
     def _log_pages(self) -> int:
         try:
-            size = os.stat(f"{self.path}-wal").st_size
+            size = self.path.with_name(self.path.name + "-wal").stat().st_size
         except OSError:
             return 0
         return size // 4096
@@ -369,11 +377,17 @@ def explain(error: BaseException, path: Path) -> StoreError:
     if "full" in text:
         return StoreError(f"The disk that holds the store {path} is full; nothing was changed. Free some space and try again.")
     if "readonly" in text or "read-only" in text:
-        return StoreError(f"The store {path} cannot be written: the file or its folder is read-only for you. Nothing was changed.")
+        return StoreError(
+            f"The store {path} cannot be written: the file or its folder is read-only for you. Nothing was changed."
+        )
     if "not a database" in text:
-        return StoreError(f"{path} is not a watchroom store (it is no SQLite file). Nothing was changed. Name another file with --store.")
+        return StoreError(
+            f"{path} is not a watchroom store (it is no SQLite file). Nothing was changed. Name another file with --store."
+        )
     if "malformed" in text or "corrupt" in text:
-        return StoreError(f"The store {path} is damaged ({text}). Nothing was changed. Run `watchroom doctor`, or restore a backup.")
+        return StoreError(
+            f"The store {path} is damaged ({text}). Nothing was changed. Run `watchroom doctor`, or restore a backup."
+        )
     if "unable to open" in text:
         return StoreError(f"The store {path} cannot be opened: is its folder there, and may you write to it?")
     return StoreError(f"The store {path} could not be used ({text}). Nothing was changed.")
@@ -420,3 +434,41 @@ def switch_to_log(connection: Any, deadline: float) -> None:
             if time.monotonic() > deadline:
                 raise StoreError(f"The store's journal is in mode {mode} and would not switch to WAL.")
         time.sleep(0.02)
+
+
+class Readers:
+    """Readers of one store for a process's threads: each thread gets its own, reopened when the store was replaced."""
+
+    def __init__(self, path: Path, *, patience: float = 2.0) -> None:
+        self.path = path
+        self._patience = patience
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._open: list[Reader] = []
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[View]:
+        """A short read transaction on the calling thread's reader. Raises StoreError when the store cannot be read."""
+        reader: Reader | None = getattr(self._local, "reader", None)
+        if reader is None or reader.replaced():
+            if reader is not None:
+                self._forget(reader)
+            reader = Reader(self.path, patience=self._patience)
+            self._local.reader = reader
+            with self._lock:
+                self._open.append(reader)
+        with reader.snapshot() as view:
+            yield view
+
+    def close(self) -> None:
+        """Close every thread's reader."""
+        with self._lock:
+            readers, self._open = self._open, []
+        for reader in readers:
+            reader.close()
+
+    def _forget(self, reader: Reader) -> None:
+        with self._lock:
+            if reader in self._open:
+                self._open.remove(reader)
+        reader.close()

@@ -5,13 +5,14 @@ The trail's appender, the witness of who is alive and what keeps salvage are pas
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.actors import Actor
 from core.clock import Clock
-from core.errors import Refusal
+from core.errors import Refusal, StoreError
 from core.ids import Ids
 from core.models import Judgement
 from core.store.database import Store, Transaction, View
@@ -154,7 +155,9 @@ class Deeds:
         self._worth_recording = worth_recording
         self._committed = committed
 
-    def run(self, name: str, function: Callable[..., Any], *, guarded: bool, patience: float | None = None, **arguments: Any) -> Any:
+    def run(
+        self, name: str, function: Callable[..., Any], *, guarded: bool, patience: float | None = None, **arguments: Any
+    ) -> Any:
         """Run the verb `name` as a deed and give its result.
 
         Raises the verb's Refusal after rolling back; a refused guarded verb is then recorded in a transaction of its own.
@@ -166,12 +169,13 @@ class Deeds:
         except Refusal as refusal:
             if guarded and refusal.code != "store_busy" and self._worth_recording(name, refusal):
                 remaining = max(0.5, allowed - (self.clock.monotonic() - started))
-                try:
-                    self._commit(lambda deed: self._record_refusal(deed, name, refusal), remaining)
-                except Refusal:
-                    # the caller's own "no" matters more than a trail row that found no writer
-                    pass
+                self._record(name, refusal, remaining)
             raise
+
+    def _record(self, name: str, refusal: Refusal, patience: float) -> None:
+        # the caller's own "no" matters more than a trail row that found no writer or no room
+        with contextlib.suppress(Refusal, StoreError):
+            self._commit(lambda deed: self._record_refusal(deed, name, refusal), patience)
 
     def _commit(self, work: Callable[[Deed], Any], patience: float) -> Any:
         done = False

@@ -8,7 +8,21 @@ from pathlib import Path
 REFUSED_TYPES = frozenset(
     {
         *("nfs", "nfs3", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "virtiofs", "drvfs", "vboxsf", "prl_fs", "vmhgfs"),
-        *("fuse", "fuseblk", "fusectl", "macfuse", "osxfuse", "afs", "afpfs", "webdav", "davfs", "ceph", "glusterfs", "lustre", "gfs2"),
+        *(
+            "fuse",
+            "fuseblk",
+            "fusectl",
+            "macfuse",
+            "osxfuse",
+            "afs",
+            "afpfs",
+            "webdav",
+            "davfs",
+            "ceph",
+            "glusterfs",
+            "lustre",
+            "gfs2",
+        ),
     }
 )
 

@@ -250,11 +250,8 @@ end;
 """
 
 
-def migrate(database: Database, clock: Clock, before: int) -> None:
-    """Bring a store from layout `before` to this program's, inside the caller's transaction; its deed goes to the trail.
-
-    The trail's row is `store_created` for a new store, else `store_migrated` (room.md 5).
-    """
+def migrate(database: Database, clock: Clock) -> None:
+    """Bring a store from layout `before` to this program's, inside the caller's transaction."""
     from sqlite_utils import Migrations
 
     migrations = Migrations("watchroom")

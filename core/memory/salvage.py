@@ -1,0 +1,82 @@
+"""Salvage: the text of a late save is not lost (room.md 2.8)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from core.clock import stamp
+from core.store.deed import Deed, Reading
+
+SIZE_LIMIT = 1_000_000
+"""Bytes that a salvaged text may have."""
+KEPT_A_WRAP = 5
+"""How many distinct texts are kept for one wrap, the newest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class SalvageCandidate:
+    """A refused save's text and the wrap that it was written for."""
+
+    project_key: str
+    wrap_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """A kept text, as it is read back."""
+
+    id: int
+    project_key: str
+    wrap_id: int
+    text: str
+    code: str
+    created_at: str
+    dealt_with_at: str | None
+
+
+def keep(deed: Deed, candidate: SalvageCandidate, code: str) -> int | None:
+    """Keep a refused text and give its id, or None when it is kept already, equals a kept version, or is over 1 MB.
+
+    Keeping salvage is no deed: the refusal's row in the trail names it.
+    """
+    encoded = candidate.text.encode("utf-8", "replace")
+    if not candidate.text.strip() or len(encoded) > SIZE_LIMIT:
+        return None
+    digest = hashlib.sha256(encoded).hexdigest()
+    if deed.one("select 1 from continuity where project_key = ? and sha256 = ?", (candidate.project_key, digest)):
+        return None
+    if deed.one("select 1 from salvage where wrap_id = ? and sha256 = ?", (candidate.wrap_id, digest)):
+        return None
+    kept = deed.execute(
+        "insert into salvage (project_key, wrap_id, text, sha256, code, connection_id, created_at) values (?, ?, ?, ?, ?, ?, ?)",
+        (
+            candidate.project_key,
+            candidate.wrap_id,
+            encoded.decode(),
+            digest,
+            code,
+            deed.identity.connection_id,
+            stamp(deed.clock.now()),
+        ),
+    ).lastrowid
+    deed.execute(
+        "delete from salvage where wrap_id = ? and id not in (select id from salvage where wrap_id = ? order by id desc limit ?)",
+        (candidate.wrap_id, candidate.wrap_id, KEPT_A_WRAP),
+    )
+    return int(kept)
+
+
+def waiting(reading: Reading, project_key: str) -> int:
+    """How many salvaged texts of a project nobody has dealt with."""
+    return int(reading.one("select count(*) from salvage where project_key = ? and dealt_with_at is null", (project_key,))[0])
+
+
+def of_wrap(reading: Reading, wrap_id: int) -> list[Salvaged]:
+    """The salvaged texts of a wrap, newest first."""
+    rows = reading.all(
+        "select id, project_key, wrap_id, text, code, created_at, dealt_with_at from salvage where wrap_id = ? order by id desc",
+        (wrap_id,),
+    )
+    return [Salvaged(*tuple(row)) for row in rows]

@@ -1,0 +1,72 @@
+"""What a person is to look at first: "needs you" (console.md, screen 1; room.md 6). Status, command line and console all show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from core.ages import words_for_age
+from core.views.wraps import WrapRow
+
+AttentionKind = Literal["dead_wrap", "partial_wrap", "wedged_wrap", "stale_wrap", "salvage", "broken_trail"]
+ORDER: tuple[AttentionKind, ...] = ("broken_trail", "dead_wrap", "partial_wrap", "wedged_wrap", "salvage", "stale_wrap")
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """One thing that needs a person: what it is, in a sentence, why, and where to go for it (`target` is `kind:id`)."""
+
+    kind: AttentionKind
+    project_key: str | None
+    what: str
+    why: tuple[str, ...]
+    target: str
+    since_seconds: float | None
+    blocks: int
+
+
+def of_wraps(rows: Iterable[WrapRow]) -> list[Attention]:
+    """What needs a person among open wraps: dead and damaged ones, wedged ones, and stale ones that block somebody."""
+    found = []
+    for row in rows:
+        kind = _kind(row)
+        if kind is None:
+            continue
+        blocked = f", blocks {row.blocks} agent{'s' if row.blocks != 1 else ''}" if row.blocks else ""
+        since = f" for {words_for_age(row.age_seconds)}" if row.age_seconds is not None else ""
+        what = f"wrap {row.wrap_id} of {row.project_key or 'no project'} is {row.judgement.verdict}, open{since}{blocked}"
+        why = tuple(reason.text for reason in row.judgement.evidence)
+        found.append(Attention(kind, row.project_key, what, why, f"wrap:{row.wrap_id}", row.age_seconds, row.blocks))
+    return found
+
+
+def of_salvage(project_key: str, wrap_id: int, count: int, code: str) -> Attention:
+    """Late texts that were refused and kept, which nobody has dealt with."""
+    texts = "a late text" if count == 1 else f"{count} late texts"
+    what = f"{texts} for wrap {wrap_id} of {project_key}, refused ({code}), kept as salvage"
+    return Attention("salvage", project_key, what, (), f"wrap:{wrap_id}", None, 0)
+
+
+def of_trail(words: str) -> Attention:
+    """A trail whose verification found a break."""
+    return Attention("broken_trail", None, f"the trail is broken: {words}", (), "trail:", None, 0)
+
+
+def sort(found: list[Attention]) -> tuple[Attention, ...]:
+    """The worst first: by kind, then by how many agents wait, then the longest open."""
+    return tuple(sorted(found, key=lambda one: (ORDER.index(one.kind), -one.blocks, -(one.since_seconds or 0.0))))
+
+
+def _kind(row: WrapRow) -> AttentionKind | None:
+    match row.judgement.verdict:
+        case "DEAD":
+            return "dead_wrap"
+        case "PARTIAL":
+            return "partial_wrap"
+        case "WEDGED":
+            return "wedged_wrap"
+        case "STALE" | "UNKNOWN" if row.blocks:
+            return "stale_wrap"
+        case _:
+            return None

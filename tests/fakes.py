@@ -49,7 +49,9 @@ class FakeClock:
 class FakeProcesses:
     """A process table that a test fills; this process and its parent are in it and alive."""
 
-    def __init__(self, here: ProcessIdentity = HERE, parent: tuple[int, int] | None = (90, 900), program: str | None = "sh") -> None:
+    def __init__(
+        self, here: ProcessIdentity = HERE, parent: tuple[int, int] | None = (90, 900), program: str | None = "sh"
+    ) -> None:
         self.identity = here
         self.parent_of_here = parent
         self.program = program

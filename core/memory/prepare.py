@@ -10,6 +10,7 @@ from core import projects
 from core.clock import stamp
 from core.errors import Refusal
 from core.memory import baton, continuity, package, salvage, wraps
+from core.memory.package import PackedEpisode  # by name: the field `package` below hides the module
 from core.store.deed import Deed
 from core.texts import token_shape
 
@@ -30,7 +31,7 @@ class Prepared:
     wrap_id: int | None
     generation: int | None
     wrap_date: str | None
-    episodes: tuple[package.PackedEpisode, ...]
+    episodes: tuple[PackedEpisode, ...]
     waiting: int
     salvage_waiting: int
     target_chars: int | None

@@ -191,7 +191,9 @@ def test_a_long_program_name_is_whole_and_printable(tmp_path: Path) -> None:
     shutil.copy("/bin/sh", program)
     script = "from core.life.processes import SystemProcesses; print(ascii(SystemProcesses().program_of_parent()))"
     # the words after it keep the shell from replacing itself by its last command
-    done = subprocess.run([program, "-c", f'"{sys.executable}" -c "{script}"; exit $?'], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [program, "-c", f'"{sys.executable}" -c "{script}"; exit $?'], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "'a-program-with-a-long-name'"
 
 

@@ -37,14 +37,14 @@ _SUSPECT = re.compile(
     "\U0001f400-\U0001faff\U00020000-\U0002ffef]"
 )
 _BREAKS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_BREAK_RUN = re.compile(_BREAKS.pattern.join(("(?:(?:", ")[ \t]*)+")))
+_BREAK_RUN = re.compile(f"(?:(?:{_BREAKS.pattern})[ \t]*)+")
 # Letters, marks and joiners that show as nothing at all although their category says otherwise.
 _HIDDEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2065\u3164\uffa0")
 _TWO_WAY_ARROWS = frozenset("\u2194\u2195")
 
 
 def one_line(text: str, limit: int = _LINE_LIMIT) -> str:
-    """The text as one inert line of at most `limit` characters; a longer one is cut before any other work."""
+    """The text as one inert line; more than `limit` characters are cut away, with an ellipsis, before any other work."""
     was_cut = len(text) > limit
     if was_cut:
         text = text[: max(0, limit - 1)]
@@ -147,7 +147,8 @@ def _named(match: re.Match[str]) -> str:
 
 def _named_or_kept(match: re.Match[str]) -> str:
     character = match.group()
-    return character if character in "\n\t" else _named(match) or character
+    # A copy keeps every combining mark: it is on its way to a file, where nothing is painted over.
+    return character if character in "\n\t" or (_is_mark(character) and not _is_selector(character)) else _named(match)
 
 
 def _stays(match: re.Match[str]) -> bool:
@@ -170,7 +171,8 @@ def _stays(match: re.Match[str]) -> bool:
         return _joins(before) and _joins(after)
     if category == "Cn":
         point = ord(character)
-        return not (point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF or 0xFFF0 <= point <= 0xFFF8 or 0xE0000 <= point < 0xE1000)
+        never_a_character = point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
+        return not (never_a_character or 0xFFF0 <= point <= 0xFFF8 or 0xE0000 <= point < 0xE1000)
     return category not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 

@@ -1,0 +1,331 @@
+"""The one table of actions: keys, palette, help, footer, row menu, read-only rule and their tests all read it.
+
+An action's id is the name of the `action_<id>` method that does it, the id of its Textual binding, and its name in the
+config file's `[keys]`. Nothing here imports Textual until a binding is made, so the command line can read it for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from textual.binding import Binding
+
+Owner = Literal["app", "pane", "list", "detail"]
+"""Who has the method: the app, a pane, the focused list (RowTable), or the focused detail (DetailPane)."""
+
+Group = Literal["Screens", "Move", "Look", "Find", "Mark", "Take away", "Act", "Console"]
+
+SCREENS: Final = ("overview", "wraps", "audit")
+"""The screens there are, in the order of the header; the keys 3, 4, 6 and 7 come with their screens."""
+
+EVERYWHERE: Final = "*"
+
+
+class ActionClashError(ValueError):
+    """Two actions, or an action and the rule for dangerous ones, can't both have a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing the operator can do."""
+
+    id: str
+    key: str
+    """Textual's key names, or the character itself; several are separated by commas, the first is the one shown."""
+    label: str
+    """Two words at most, for the footer and the row menu."""
+    help: str
+    """A sentence for the help and the palette."""
+    group: Group
+    owners: tuple[Owner, ...] = ("pane",)
+    screens: frozenset[str] | Literal["*"] = EVERYWHERE
+    dangerous: bool = False
+    show_in_footer: bool = False
+    needs_row: bool = False
+    rare: bool = False
+    """Lives in the row menu and the palette; has a key only if the operator gives it one."""
+    call: str = ""
+    """What Textual is to run when it isn't the id itself."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its keys, one by one."""
+        return tuple(key for key in self.key.split(",") if key)
+
+    @property
+    def shown_key(self) -> str:
+        """Its first key as a person reads it: `↑`, `ctrl+r`, `X`."""
+        return key_face(self.keys[0]) if self.keys else ""
+
+    @property
+    def shown_keys(self) -> str:
+        """All its keys as a person reads them."""
+        return " ".join(key_face(key) for key in self.keys)
+
+    def is_on(self, screen: str) -> bool:
+        """Whether the action exists on this screen."""
+        return self.screens == EVERYWHERE or screen in self.screens
+
+
+def _on(*screens: str) -> frozenset[str]:
+    return frozenset(screens)
+
+
+_READERS: Final[tuple[Owner, ...]] = ("list", "detail")
+
+ACTIONS: Final[tuple[Action, ...]] = (
+    # What a screen is for comes first: the footer fills from here until its line is full.
+    Action(
+        "force_cancel",
+        "X",
+        "force-cancel",
+        "End this wrap, or the marked ones, for its holder: a reason is asked for, frozen episodes are kept",
+        "Act",
+        screens=_on("overview", "wraps"),
+        dangerous=True,
+        show_in_footer=True,
+        needs_row=True,
+    ),
+    Action(
+        "ask_for_release",
+        "m",
+        "ask for release",
+        "Leave the holder of this wrap a notice that others wait for it",
+        "Act",
+        screens=_on("wraps"),
+        show_in_footer=True,
+        needs_row=True,
+    ),
+    Action(
+        "salvage",
+        "u",
+        "salvage",
+        "Read what was saved of this wrap when it was refused or ended",
+        "Act",
+        screens=_on("wraps"),
+        show_in_footer=True,
+        needs_row=True,
+    ),
+    Action(
+        "verify", "v", "verify", "Check the trail link by link, with progress", "Act", screens=_on("audit"), show_in_footer=True
+    ),
+    # Movement, done by whatever list or text has the focus.
+    Action("move_down", "j,down", "down", "One line down", "Move", _READERS),
+    Action("move_up", "k,up", "up", "One line up", "Move", _READERS),
+    Action("move_home", "g,home", "top", "To the first line", "Move", _READERS),
+    Action("move_end", "G,end", "end", "To the last line; in Audit, follow the trail again", "Move", _READERS),
+    Action("page_down", "ctrl+d,pagedown", "page down", "One page down", "Move", _READERS),
+    Action("page_up", "ctrl+u,pageup", "page up", "One page up", "Move", _READERS),
+    Action("choose", "enter", "open", "Open what the cursor is on", "Move", ("list",), show_in_footer=True, needs_row=True),
+    Action("step_back", "escape", "back", "One step back: dialog, field, filter, marks, detail; never quits", "Move", ("app",)),
+    Action("previous_place", "-", "previous place", "Back to where you were before", "Move", ("app",)),
+    # A pane's, because the screen keeps tab from the app; the app does it.
+    Action("next_pane", "tab", "other pane", "Between the list and its detail", "Move", call="app.next_pane"),
+    Action("previous_tab", "[", "tab left", "The detail's tab to the left", "Look", ("pane", "detail")),
+    Action("next_tab", "]", "tab right", "The detail's tab to the right", "Look", ("pane", "detail")),
+    Action("enlarge", "+", "enlarge", "Give the detail the whole screen, or give it back", "Look", ("pane", "detail")),
+    # Finding.
+    Action("filter", "/", "filter", "Show only what holds these words; in a text, find them", "Find", show_in_footer=True),
+    Action("find", "/", "find", "Find words in this text", "Find", ("detail",)),
+    Action("find_next", "n", "next", "To the next find", "Find", ("pane", "detail")),
+    Action("find_previous", "N", "previous", "To the find before", "Find", ("pane", "detail")),
+    Action("only_attention", "!", "needs you", "Show only what needs a person", "Find", show_in_footer=True),
+    Action("choose_project", "p", "project", "Show one project, or all", "Find", ("app",), show_in_footer=True),
+    Action(
+        "show_ended", "h", "ended", "Show or hide the wraps that have ended", "Find", screens=_on("wraps"), show_in_footer=True
+    ),
+    Action("freeze", "f", "freeze", "Freeze what is shown, or follow the store again", "Look", ("app",), show_in_footer=True),
+    # Sorting and marking, done by the list.
+    Action("sort_left", "<", "sort left", "Sort by the column to the left", "Look", ("list",)),
+    Action("sort_right", ">", "sort right", "Sort by the column to the right", "Look", ("list",)),
+    Action("sort_reverse", "s", "reverse", "Turn the order round", "Look", ("list",)),
+    Action("mark", "space", "mark", "Mark this row, or take its mark away", "Mark", ("list",), needs_row=True),
+    Action("mark_all", "*", "mark all", "Mark every row shown; rows a filter hides are left alone", "Mark", ("list",)),
+    Action("row_menu", ".", "menu", "Everything that can be done with this row", "Act", show_in_footer=True, needs_row=True),
+    # Taking away.
+    Action("copy_id", "y", "copy id", "Copy the id of this row", "Take away", needs_row=True),
+    Action("copy_json", "Y", "copy JSON", "Copy this row as JSON", "Take away", needs_row=True),
+    Action("write_file", "w", "write file", "Write what is shown to a file", "Take away"),
+    # The console.
+    Action(
+        "show_overview", "1", "Overview", "What needs a person, counts, activity", "Screens", ("app",), call="show('overview')"
+    ),
+    Action(
+        "show_wraps",
+        "2",
+        "Wraps",
+        "Every open wrap, who holds it, and whether they live",
+        "Screens",
+        ("app",),
+        call="show('wraps')",
+    ),
+    Action("show_audit", "5", "Audit", "The trail, followed as it is written", "Screens", ("app",), call="show('audit')"),
+    Action(
+        "palette", ":,ctrl+p", "palette", "Every action, project and wrap by name", "Console", ("app",), call="command_palette"
+    ),
+    Action("jump", "ctrl+o", "jump", "Jump to a project or wrap by name", "Console", ("app",)),
+    Action("read_again", "ctrl+r", "read again", "Read the store again now", "Console", ("app",)),
+    Action("change_theme", "t", "theme", "The next theme: dark, light, high contrast, the terminal's own", "Console", ("app",)),
+    Action("help", "?", "help", "Help for where you are", "Console", ("app",), show_in_footer=True),
+    Action("close_layer", "q", "close", "Close the top layer; at the top level, quit", "Console", ("app",)),
+    Action("quit_now", "ctrl+q", "quit", "Quit now; drafts are saved first", "Console", ("app",)),
+)
+
+_BY_ID: Final[dict[str, Action]] = {action.id: action for action in ACTIONS}
+
+_FACES: Final = {
+    "space": "space",
+    "escape": "esc",
+    "enter": "enter",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
+}
+
+
+def key_face(key: str) -> str:
+    """A key as a person reads it."""
+    return _FACES.get(key, key)
+
+
+def action_named(action_id: str) -> Action:
+    """The action with this id; KeyError when there is none."""
+    return _BY_ID[action_id]
+
+
+def for_screen(
+    screen: str, read_only: bool = False, keymap: Mapping[str, str] | None = None, *, table: Iterable[Action] = ACTIONS
+) -> tuple[Action, ...]:
+    """Every action there is on this screen, with the operator's own keys; read-only has no dangerous ones at all."""
+    own = keymap or {}
+    return tuple(
+        replace(action, key=own[action.id]) if action.id in own else action
+        for action in table
+        if action.is_on(screen) and not (read_only and action.dangerous)
+    )
+
+
+def is_allowed(action_id: str, screen: str, read_only: bool) -> bool:
+    """Whether this action may be done here; what `check_action` and every dispatcher ask before anything else."""
+    action = _BY_ID.get(action_id)
+    return action is not None and action.is_on(screen) and not (read_only and action.dangerous)
+
+
+def footer_actions(
+    screen: str, read_only: bool = False, has_row: bool = True, keymap: Mapping[str, str] | None = None
+) -> tuple[Action, ...]:
+    """The footer's actions, the most wanted first; those that need a row are absent without one."""
+    return tuple(
+        action
+        for action in for_screen(screen, read_only, keymap)
+        if action.show_in_footer and action.keys and (has_row or not action.needs_row)
+    )
+
+
+def row_actions(screen: str, read_only: bool = False, keymap: Mapping[str, str] | None = None) -> tuple[Action, ...]:
+    """What the menu of a row lists, rare actions included."""
+    return tuple(action for action in for_screen(screen, read_only, keymap) if action.needs_row and action.id != "row_menu")
+
+
+def bindings_for(screen: str, owner: Owner, read_only: bool = False) -> list[Binding]:
+    """The Textual bindings of one owner on one screen ("*" for what is there on all of them); none has priority."""
+    from textual.binding import Binding
+
+    return [
+        Binding(
+            action.key,
+            action.call or action.id,
+            action.label,
+            show=action.show_in_footer,
+            tooltip=action.help,
+            id=action.id,
+            # A printable key with priority would be taken from the field one types in.
+            priority=False,
+        )
+        for action in for_screen(screen, read_only)
+        if owner in action.owners and action.keys
+    ]
+
+
+def validate(table: Iterable[Action] = ACTIONS, screens: Iterable[str] = SCREENS) -> None:
+    """Raise ActionClashError when ids repeat, a key means two things, or a dangerous key could be hit for a plain one."""
+    actions = tuple(table)
+    seen: set[str] = set()
+    for action in actions:
+        if action.id in seen:
+            raise ActionClashError(f"two actions are called {action.id}")
+        seen.add(action.id)
+        if action.dangerous and not all(len(key) == 1 and key.isascii() and key.isupper() for key in action.keys):
+            raise ActionClashError(f"{action.id} is dangerous, so its key must be one capital letter, not {action.key}")
+        if not action.keys and not action.rare:
+            raise ActionClashError(f"{action.id} has no key")
+    for screen in screens:
+        _validate_screen(screen, tuple(action for action in actions if action.is_on(screen)))
+
+
+def _validate_screen(screen: str, actions: tuple[Action, ...]) -> None:
+    taken: dict[tuple[str, Owner], Action] = {}
+    letters = {key.lower(): action for action in actions if action.dangerous for key in action.keys}
+    for action in actions:
+        for key in action.keys:
+            # Caps lock must not turn a plain key into a dangerous one, so the letters are compared without their case.
+            rival = letters.get(key.lower())
+            if rival is not None and rival is not action:
+                raise ActionClashError(f"on {screen}, {key} of {action.id} shares its letter with the dangerous {rival.id}")
+            for owner in action.owners:
+                other = taken.setdefault((key, owner), action)
+                if other is not action:
+                    raise ActionClashError(f"on {screen}, {key} would do both {other.id} and {action.id}")
+
+
+def keymap_from_config(mapping: Mapping[str, object]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The config file's `[keys]` as a keymap for `App.set_keymap`, and a sentence for each entry that was not taken.
+
+    A mistake costs the entry, never the start. The entries are tried together, so that two keys can be swapped; only if they
+    don't go together each is tried against those before it.
+    """
+    keymap: dict[str, str] = {}
+    problems: list[str] = []
+    for action_id, wanted in mapping.items():
+        if action_id not in _BY_ID:
+            problems.append(f"keys.{action_id}: there is no such action")
+        elif not isinstance(wanted, str) or not wanted.strip(" ,"):
+            problems.append(f"keys.{action_id}: a key is a text such as x, ctrl+x or f5")
+        else:
+            keymap[action_id] = ",".join(part.strip() for part in wanted.split(",") if part.strip())
+    if _clash(keymap) is None:
+        return keymap, tuple(problems)
+    taken: dict[str, str] = {}
+    for action_id, key in keymap.items():
+        clash = _clash(taken | {action_id: key})
+        if clash is None:
+            taken[action_id] = key
+        else:
+            problems.append(f"keys.{action_id}: {clash}")
+    return taken, tuple(problems)
+
+
+def _clash(keymap: Mapping[str, str]) -> ActionClashError | None:
+    try:
+        validate(replace(action, key=keymap.get(action.id, action.key)) for action in ACTIONS)
+    except ActionClashError as clash:
+        return clash
+    return None
+
+
+def textual_keymap(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The keymap with Textual's key names: `.` is `full_stop` to it."""
+    from textual.keys import _character_to_key
+
+    return {
+        action_id: ",".join(_character_to_key(key) if len(key) == 1 else key for key in keys.split(","))
+        for action_id, keys in keymap.items()
+    }

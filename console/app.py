@@ -1,0 +1,502 @@
+"""The console: one screen, a pane for each place, and a feed that follows the store (console.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.widgets import ContentSwitcher
+
+from console import memory
+from console.actions import ACTIONS, EVERYWHERE, action_named, bindings_for, is_allowed, row_actions, textual_keymap
+from console.feed import Feed, FeedState
+from console.header_words import header_state
+from console.palette import RoomCommands
+from console.panes.audit import AuditPane
+from console.panes.base import Pane, Shown
+from console.panes.overview import OverviewPane
+from console.panes.wraps import WrapsPane
+from console.text import copyable, one_line
+from console.themes import DEFAULT_THEME, THEME_NAMES, install_themes, next_theme, theme_defaults
+from console.widgets.footer import KeyFooter
+from console.widgets.header import RoomHeader
+from core.actors import current_user
+from core.clock import Clock, SystemClock
+from core.errors import Refusal, StoreError
+from core.life.processes import Processes, SystemProcesses
+from core.views.look import Looker
+
+if TYPE_CHECKING:
+    from console.dialogs.force_cancel import CancelOutcome
+    from core.room import Room
+    from core.views.wraps import WrapRow
+
+PANES: dict[str, type[Pane]] = {pane.SCREEN: pane for pane in (OverviewPane, WrapsPane, AuditPane)}
+
+
+class ConsoleApp(App[int]):
+    """The operator's console on one store."""
+
+    CSS_PATH = "watchroom.tcss"
+    TITLE = "watchroom"
+    COMMANDS: ClassVar[set[Any]] = {RoomCommands}
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for(EVERYWHERE, "app")]
+
+    class Fed(Message):
+        """The feed has a newer state."""
+
+        def __init__(self, state: FeedState) -> None:
+            super().__init__()
+            self.state = state
+
+        def can_replace(self, message: Message) -> bool:
+            """A newer state takes the place of one that waits: after a stop there is one refresh, not sixty."""
+            return isinstance(message, ConsoleApp.Fed)
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        project: str | None = None,
+        read_only: bool = False,
+        theme: str | None = None,
+        clock: Clock | None = None,
+        processes: Processes | None = None,
+        remembered: memory.Memory | None = None,
+        config: memory.Config | None = None,
+        remember: Callable[[memory.Memory], None] = lambda _: None,
+    ) -> None:
+        """`remembered`, `config` and `remember` carry what is kept between runs; tests leave them out."""
+        super().__init__()
+        self.path = path
+        self.project = project or ""
+        self.read_only = read_only
+        self.clock = clock or SystemClock()
+        self.processes = processes or SystemProcesses()
+        self.who = current_user()
+        self.remembered = remembered or memory.Memory()
+        self.config = config or memory.Config()
+        self.looker = Looker(path, self.clock, self.processes)
+        self.feed = Feed(self.looker, self._fed_from_thread)
+        self.feed_state = FeedState()
+        self.keymap_in_force = self.config.keys
+        self.active = self.remembered.screen if self.remembered.screen in PANES else "overview"
+        self._theme_wanted = theme or self.remembered.theme or self.config.theme
+        self._remember = remember
+        self._only_attention = False
+        self._frozen: FeedState | None = None
+        self._places: list[tuple[str, str | None]] = []
+        self._room: Room | None = None
+        self._room_lock = threading.Lock()
+        self._header = RoomHeader()
+        self._footer = KeyFooter()
+
+    # the screen
+
+    def compose(self) -> ComposeResult:
+        """Header, the panes, footer."""
+        yield self._header
+        with ContentSwitcher(id="panes", initial=f"pane-{self.active}"):
+            yield PANES[self.active]()
+        yield self._footer
+
+    def on_mount(self) -> None:
+        """Themes, keys, the first pane, the feed."""
+        install_themes(self, self._theme_wanted if self._theme_wanted in THEME_NAMES else DEFAULT_THEME)
+        self.set_keymap(textual_keymap(self.keymap_in_force))
+        for problem in self.config.problems:
+            self.say(problem, severity="warning")
+        self._ill_tick = self.set_interval(1.0, self._show_header, pause=True)
+        self._restore_sort(self.pane)
+        self._show_header()
+        self.pane.focus_list()
+        self.feed.start()
+
+    async def on_unmount(self) -> None:
+        """Leave the store as it was found: the feed stops, the connection closes."""
+        self.remembered.screen = self.active
+        self.remembered.theme = self.theme
+        self._remember(self.remembered)
+        await asyncio.to_thread(self._leave)
+
+    def _leave(self) -> None:
+        self.feed.stop()
+        if self._room is not None:
+            self._room.close()
+        self.looker.close()
+
+    @property
+    def pane(self) -> Pane:
+        """The pane that is shown."""
+        return self.query_one(f"#pane-{self.active}", Pane)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The room's roles for a theme that has none of its own."""
+        return theme_defaults(self.current_theme)
+
+    def get_system_commands(self, screen: Any) -> Any:
+        """None of the framework's own: the palette has the room's actions."""
+        del screen
+        return iter(())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The one read-only rule: an action that the table does not allow here is not there."""
+        del parameters
+        if action in _TABLE_IDS:
+            return is_allowed(action, self.active, self.read_only)
+        return True
+
+    # what is shown
+
+    def _fed_from_thread(self, state: FeedState) -> None:
+        self.post_message(self.Fed(state))
+
+    @on(Fed)
+    def _fed(self, message: Fed) -> None:
+        self.feed_state = message.state
+        if message.state.health == "live":
+            self._ill_tick.pause()
+        else:
+            self._ill_tick.resume()
+        self._show_state()
+        follow = getattr(self.screen, "follow", None)
+        if follow is not None and message.state.snapshot is not None:
+            follow(message.state.snapshot)
+
+    def _show_state(self) -> None:
+        state = self._frozen or self.feed_state
+        self.pane.show(Shown(state.snapshot, self.project, self._only_attention))
+        self._show_header()
+        self._show_footer()
+
+    def _show_header(self) -> None:
+        waiting = None
+        if self._frozen is not None:
+            now, then = self.feed_state.snapshot, self._frozen.snapshot
+            waiting = (now.trail_last if now else 0) - (then.trail_last if then else 0)
+        self._header.set_state(
+            header_state(
+                self.path,
+                self.feed_state,
+                active=self.active,
+                project=self.project,
+                who=self.who,
+                read_only=self.read_only,
+                only_attention=self._only_attention,
+                waiting=waiting,
+                now=self.clock.now(),
+            )
+        )
+
+    def _show_footer(self) -> None:
+        self._footer.set_place(self.active, read_only=self.read_only, has_row=self.pane.has_row, keymap=self.keymap_in_force)
+
+    def place_changed(self) -> None:
+        """A pane's cursor has moved: the footer may have other keys."""
+        self._show_footer()
+
+    def say(self, words: str, *, severity: Any = "information") -> None:
+        """A toast; its words are foreign text."""
+        self.notify(copyable(words), severity=severity, markup=False)
+
+    # places
+
+    async def action_show(self, screen: str) -> None:
+        """Go to a screen."""
+        await self.go_to(screen)
+
+    async def go_to(self, screen: str, place: str | None = None, *, remember: bool = True) -> None:
+        """Go to a screen, and to a row of it."""
+        if screen != self.active or place is not None:
+            if remember:
+                self._places = [*self._places[-49:], (self.active, self.pane.place)]
+            switcher = self.query_one("#panes", ContentSwitcher)
+            if not self.query(f"#pane-{screen}"):
+                pane = PANES[screen]()
+                await switcher.add_content(pane)
+                self._restore_sort(pane)
+            self.active = screen
+            switcher.current = f"pane-{screen}"
+        self._show_state()
+        self.pane.go_to_place(place)
+        self.pane.focus_list()
+
+    def go_to_target(self, target: str) -> None:
+        """Go to the thing itself: `wrap:7`, `trail:204`."""
+        kind, _, name = target.partition(":")
+        screen = {"wrap": "wraps", "trail": "audit"}.get(kind)
+        if screen is not None:
+            self.run_worker(self.go_to(screen, name or None), exclusive=True, group="go-to")
+
+    async def action_previous_place(self) -> None:
+        """Back to where one was before."""
+        if self._places:
+            screen, place = self._places.pop()
+            await self.go_to(screen, place, remember=False)
+
+    def action_next_pane(self) -> None:
+        """Between the list and its detail."""
+        self.screen.focus_next()
+
+    def action_step_back(self) -> None:
+        """Exactly one step back; never quits."""
+        if not self.pane.step_back() and self._only_attention:
+            self.action_only_attention()
+
+    def action_close_layer(self) -> None:
+        """Close the top layer; at the top level, quit."""
+        if not self.pane.step_back():
+            self.exit(0)
+
+    async def action_quit(self) -> None:
+        """Quit now."""
+        self.exit(0)
+
+    def action_quit_now(self) -> None:
+        """Quit now."""
+        self.exit(0)
+
+    def _restore_sort(self, pane: Pane) -> None:
+        table = getattr(pane, "table", None)
+        if table is not None and pane.SCREEN in self.remembered.sorts:
+            table.show_sort(*self.remembered.sorts[pane.SCREEN])
+
+    def remember_sort(self, screen: str, column: str, reverse: bool) -> None:
+        """Keep a screen's order for the next run."""
+        self.remembered.sorts[screen] = (column, reverse)
+
+    # narrowing and freezing
+
+    def set_project(self, project: str) -> None:
+        """Show one project, or with "" all."""
+        self.project = project
+        self._show_state()
+
+    def action_only_attention(self) -> None:
+        """Only what needs a person, or everything again."""
+        self._only_attention = not self._only_attention
+        self._show_state()
+
+    def action_freeze(self) -> None:
+        """Freeze what is shown, or follow the store again."""
+        self._frozen = None if self._frozen else self.feed_state
+        self._show_state()
+
+    def action_read_again(self) -> None:
+        """Read the store again now."""
+        self.feed.read_again()
+
+    def action_change_theme(self) -> None:
+        """The next theme."""
+        self.theme = next_theme(self.theme)
+        self.say(f"theme {self.theme}")
+
+    # dialogs
+
+    def run_table_action(self, action_id: str) -> None:
+        """Do an action of the table by its name, as its key would: what palette, menu and footer call."""
+        action = action_named(action_id)
+        if not is_allowed(action_id, self.active, self.read_only):
+            return
+        target = self if "app" in action.owners else self.pane
+        self.run_worker(self.run_action(action.call or action.id, target), group="table-action")
+
+    @on(KeyFooter.Pressed)
+    def _footer_pressed(self, event: KeyFooter.Pressed) -> None:
+        self.run_table_action(event.action_id)
+
+    @on(RoomHeader.TabChosen)
+    async def _tab_chosen(self, event: RoomHeader.TabChosen) -> None:
+        await self.go_to(event.screen)
+
+    def action_help(self) -> None:
+        """Help for where one is."""
+        from console.dialogs.help import HelpDialog
+
+        self.push_screen(HelpDialog(self.active, self.read_only, self.keymap_in_force))
+
+    def action_choose_project(self) -> None:
+        """Choose the project to show."""
+        from console.dialogs.chooser import Choice, ChooserDialog
+
+        snapshot = self.feed_state.snapshot
+        rows = snapshot.projects if snapshot else ()
+        choices = (
+            Choice("", "all projects", f"{len(rows)}"),
+            *(Choice(row.project_key, row.project_key, f"{row.waiting:,} waiting of {row.episodes:,} episodes") for row in rows),
+        )
+        self.push_screen(ChooserDialog("Which project?", choices, self.project), self._project_chosen)
+
+    def _project_chosen(self, key: str | None) -> None:
+        if key is not None:
+            self.set_project(key)
+
+    def action_jump(self) -> None:
+        """Jump to a wrap by name."""
+        from console.dialogs.chooser import Choice, ChooserDialog
+
+        snapshot = self.feed_state.snapshot
+        wraps = snapshot.wraps if snapshot else ()
+        choices = tuple(
+            Choice(f"wrap:{row.wrap_id}", f"wrap {row.wrap_id} of {row.project_key or 'no project'}", row.judgement.verdict)
+            for row in wraps
+        )
+        self.push_screen(ChooserDialog("Jump to", choices, None), lambda key: None if key is None else self.go_to_target(key))
+
+    def open_row_menu(self) -> None:
+        """Everything that can be done with the row under the cursor."""
+        from console.dialogs.chooser import MenuDialog
+
+        actions = row_actions(self.active, self.read_only, self.keymap_in_force)
+        self.push_screen(
+            MenuDialog("This row", actions), lambda chosen: None if chosen is None else self.run_table_action(chosen)
+        )
+
+    def force_cancel(self, rows: tuple[WrapRow, ...]) -> None:
+        """Ask for a reason and force-cancel these wraps."""
+        from console.dialogs.force_cancel import ForceCancelDialog
+
+        still_open = tuple(row for row in rows if row.ended_at is None)
+        if not still_open:
+            self.say("That wrap has ended already." if rows else "There is no wrap here to cancel.", severity="warning")
+            return
+        dialog = ForceCancelDialog(still_open, self.do, tuple(self.remembered.reasons))
+        self.push_screen(dialog, self._cancelled)
+
+    def _cancelled(self, outcomes: tuple[CancelOutcome, ...] | None) -> None:
+        done = {outcome.wrap_id: outcome.receipt for outcome in outcomes or () if outcome.receipt is not None}
+        if not done:
+            return
+        for receipt in done.values():
+            if receipt.reason:
+                self.remembered.add_reason(receipt.reason)
+        names = ", ".join(f"wrap {wrap_id}" for wrap_id in done)
+        self.say(f"Cancelled: {names}. Its episodes wait for the next prepare." if len(done) == 1 else f"Cancelled: {names}.")
+        self._forget_wraps(set(done))
+
+    def _forget_wraps(self, ended: set[int]) -> None:
+        """Take ended wraps off the screen by the receipt, before the store is read again."""
+        state = self.feed_state
+        if state.snapshot is not None:
+            targets = {f"wrap:{wrap_id}" for wrap_id in ended}
+            self.feed_state = replace(
+                state,
+                snapshot=replace(
+                    state.snapshot,
+                    wraps=tuple(row for row in state.snapshot.wraps if row.wrap_id not in ended),
+                    attention=tuple(
+                        item for item in state.snapshot.attention if item.target not in targets or item.kind == "salvage"
+                    ),
+                ),
+            )
+            self._show_state()
+        self.feed.read_again()
+
+    def ask_for_release(self, row: WrapRow | None) -> None:
+        """Leave the holder of this wrap a notice."""
+        from console.dialogs.ask_release import AskReleaseDialog
+
+        if row is None or row.ended_at is not None:
+            self.say("There is no open wrap here.", severity="warning")
+        elif self.read_only:
+            self.say("The console is read-only.", severity="warning")
+        else:
+            self.push_screen(AskReleaseDialog(row, self.do))
+
+    def show_salvage(self, row: WrapRow | None) -> None:
+        """Read what was kept of late saves for this wrap."""
+        if row is not None:
+            self.run_worker(partial(self._show_salvage, row), thread=True, exclusive=True, group="salvage", exit_on_error=False)
+
+    def _show_salvage(self, row: WrapRow) -> None:
+        from console.dialogs.salvage import SalvageDialog
+        from core.views.wraps import wrap_detail
+
+        try:
+            with self.looker.snapshot() as (view, witness):
+                detail = wrap_detail(view, witness, row.wrap_id)
+        except StoreError as error:
+            self.call_from_thread(self.say, str(error), severity="error")
+            return
+        if detail is None or not detail.salvage:
+            self.call_from_thread(self.say, f"No late text was kept for wrap {row.wrap_id}.")
+            return
+        self.call_from_thread(self.push_screen, SalvageDialog(row.project_key or "no project", row.wrap_id, detail.salvage))
+
+    def verify_trail(self) -> None:
+        """Check the trail link by link, with progress."""
+        from console.dialogs.progress import ProgressDialog
+        from core.trail.verify import verify_store
+
+        def work(progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> Any:
+            return verify_store(self.path, progress=progress, cancelled=cancelled)
+
+        self.push_screen(ProgressDialog("Verify the trail", work), self._verified)
+
+    def _verified(self, found: Any) -> None:
+        if found is not None and not found.cancelled:
+            self.feed.read_again(broken_trail=None if found.ok or not found.rows else found.words)
+
+    def write_file(self, default_name: str, lines: Callable[[], list[str]]) -> None:
+        """Write what is shown to a file."""
+        from console.dialogs.write_file import WriteFileDialog
+
+        self.push_screen(WriteFileDialog(default_name, lines))
+
+    def copy(self, text: str, what: str) -> None:
+        """Copy a text, made safe, and say so."""
+        self.copy_to_clipboard(copyable(text))
+        self.say(f"copied {what}: {one_line(text, 60)}")
+
+    # deeds
+
+    async def do(self, name: str, **arguments: Any) -> Any:
+        """Run a verb off the UI thread and give its result. Raises its Refusal, or StoreError.
+
+        The connection is opened by the first deed, never by looking (room.md 2.12).
+        """
+        if self.read_only:
+            raise Refusal("operator_role_required", "The console is read-only: start it without --read-only to act.")
+        try:
+            return await asyncio.to_thread(self._do, name, arguments)
+        finally:
+            self.feed.read_again()
+
+    def _do(self, name: str, arguments: dict[str, Any]) -> Any:
+        from core.room import Place, Room
+
+        with self._room_lock:
+            if self._room is None:
+                self._room = Room(Place(self.path, "console"), clock=self.clock, processes=self.processes)
+        with contextlib.suppress(Exception):
+            self._room.called("watchroom console")
+        return self._room.do(name, **arguments)
+
+
+_TABLE_IDS = frozenset(action.id for action in ACTIONS)
+
+
+def run_console(path: Path, *, project: str | None, read_only: bool, mouse: bool = True, theme: str | None = None) -> int:
+    """Open the console on a store until it is closed; gives the exit code. The store need not exist yet."""
+    state_file = memory.memory_path()
+    config = memory.load_config(memory.config_path())
+    app = ConsoleApp(
+        path,
+        project=project,
+        read_only=read_only,
+        theme=theme,
+        remembered=memory.load_memory(state_file),
+        config=config,
+        remember=partial(memory.save_memory, state_file),
+    )
+    return app.run(mouse=mouse and config.mouse) or 0

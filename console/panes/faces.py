@@ -24,11 +24,11 @@ def age_cell(seconds: float | None) -> Cell:
 
 
 def holder_words(holder: Holder) -> str:
-    """Whose: client name and pid, or what is known."""
+    """Whose: client name and process id, or what is known."""
     if holder.pid is None:
         return "unknown"
     name = holder.client_name or (holder.via or "?").split(" ")[0]
-    return f"{name} · pid {holder.pid}"
+    return f"{name} {holder.pid}"
 
 
 def clock_words(text: str | None, now: datetime | None = None) -> str:

@@ -198,12 +198,13 @@ class Figures(PieceLines):
         lines: list[list[Piece]] = [[]]
         used = 0
         for number, word, role in self._figures:
-            size = len(number) + 1 + len(word) + 3
-            if used and used + size - 3 > width:
+            size = len(number) + 1 + len(word)
+            if used and used + 3 + size > width:
                 lines.append([])
                 used = 0
-            lines[-1] += [Piece(number, f"{role} strong".strip()), Piece(f" {word}   ", "muted")]
-            used += size
+            gap = [Piece("   ")] if used else []
+            lines[-1] += [*gap, Piece(number, f"{role} strong".strip()), Piece(f" {word}", "muted")]
+            used += size + (3 if gap else 0)
         return lines
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:

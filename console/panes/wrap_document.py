@@ -46,7 +46,8 @@ def _evidence(row: WrapRow) -> tuple[Section, ...]:
     about.append(Line("–" if row.episodes is None else str(row.episodes), label="episodes"))
     if row.refused_prepares:
         agents = f"{row.blocks} agent{'s' if row.blocks != 1 else ''}"
-        about.append(Line(f"{agents}, {row.refused_prepares} prepares refused", "danger", label="blocks"))
+        prepares = f"{row.refused_prepares} prepare{'s' if row.refused_prepares != 1 else ''}"
+        about.append(Line(f"{agents}, {prepares} refused", "danger", label="blocks"))
     if row.gated_session:
         about.append(Line(f"by session {row.gated_session}, which held the baton", label="gated"))
     if row.bound:

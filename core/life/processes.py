@@ -22,6 +22,9 @@ TICKS_PER_SECOND = 100
 DRIFT_SECONDS = 60.0
 """How far two readings of one boot time may lie apart where the system derives it from a clock that people set."""
 
+LARGEST_PID = 2**31 - 1
+"""No system gives a process a larger pid."""
+
 
 class Processes(Protocol):
     """What the room asks about processes."""
@@ -73,7 +76,7 @@ class SystemProcesses:
         Absent, a zombie or another start is `gone`; a probe denied or failed is `unknown`. Without a recorded start a
         process with that pid is taken for it: that can hide a death, but never make one up.
         """
-        if not isinstance(pid, int) or pid <= 0:
+        if not isinstance(pid, int) or not 0 < pid <= LARGEST_PID:
             return "unknown"  # no process ever had it: the record is damaged
         try:
             ended, started = self._look(pid)

@@ -235,10 +235,11 @@ def _find(deed: Deed, key: str, old_ids: list[str], source_ids: list[str]) -> di
     wanted = _distinct([*old_ids, *source_ids])
     for episode_id in wanted:
         texts.storable(episode_id, "An episode id")
+    # cross join: asked the other way round, SQLite walks the whole project
     rows = deed.all(
-        "select episode_id, created_at, content, effective_trust from episodes"
-        " where project_key = ? and episode_id in (select value from json_each(?))",
-        (key, _json(wanted)),
+        "select e.episode_id, e.created_at, e.content, e.effective_trust from json_each(?) wanted"
+        " cross join episodes e on e.episode_id = wanted.value where e.project_key = ?",
+        (_json(wanted), key),
     )
     found = {row["episode_id"]: row for row in rows}
     missing = [episode_id for episode_id in wanted if episode_id not in found]
@@ -247,7 +248,8 @@ def _find(deed: Deed, key: str, old_ids: list[str], source_ids: list[str]) -> di
         more = f" and {len(missing) - IDS_NAMED} more" if len(missing) > IDS_NAMED else ""
         raise Refusal(
             "episode_not_found",
-            f"invalid ids: {named}{more}. Project {key!r} holds no such episode, so nothing was recorded; recall shows the ids it holds.",
+            f"invalid ids: {named}{more}. Project {key!r} holds no such episode, so nothing was recorded;"
+            " recall shows the ids it holds.",
             facts={
                 "invalid_ids": missing,
                 "supersedes": [episode_id for episode_id in old_ids if episode_id not in found],
@@ -279,7 +281,8 @@ def _refuse_links(old_rows: Sequence[Any], *, content: str, effective: str, now:
         named = "; ".join(f"{episode_id} {reason}" for episode_id, reason in refused[:IDS_NAMED])
         raise Refusal(
             "invalid_input",
-            f"This episode cannot supersede what it names, so nothing was recorded: {named}. Leave those ids out of supersedes and record again.",
+            f"This episode cannot supersede what it names, so nothing was recorded: {named}."
+            " Leave those ids out of supersedes and record again.",
             facts={"refused_links": [{"episode_id": episode_id, "reason": reason} for episode_id, reason in refused]},
             project_key=project_key,
         )
@@ -328,7 +331,8 @@ def _previous_holder(deed: Deed, key: str, state_key: str | None, episode_id: st
 
 def _hidden(deed: Deed, episode_ids: list[str]) -> list[str]:
     rows = deed.all(
-        "select episode_id from episodes where superseded_by is not null and episode_id in (select value from json_each(?)) order by id",
+        "select e.episode_id from json_each(?) wanted cross join episodes e on e.episode_id = wanted.value"
+        " where e.superseded_by is not null order by e.id",
         (_json(episode_ids),),
     )
     return [row["episode_id"] for row in rows]

@@ -118,7 +118,7 @@ def recall(
     keyword = texts.storable(keyword, "The keyword") if keyword else None
     limit, offset = min(max(limit, 0), LARGEST), min(max(offset, 0), LARGEST)
     if keyword is None:
-        total, hidden, rows, hidden_rows = _listed(view, scope, key, episode_type, limit, offset, include_superseded)
+        total, hidden, rows, hidden_rows = _listed(view, scope, episode_type, limit, offset, include_superseded)
     else:
         found = search.exact(view, scope, keyword)
         visible = [match for match, superseded in found if include_superseded or not superseded]
@@ -201,17 +201,17 @@ def _scope(key: str, *, since: str | None, until: str | None, episode_type: str 
     if source is not None:
         clauses.append("e.source = ?")
         parameters.append(texts.storable(source, "source"))
-    return search.Scope(" and ".join(clauses), tuple(parameters), counted=since is None and until is None and source is None)
+    return search.Scope(key, " and ".join(clauses), tuple(parameters), counted=since is None and until is None and source is None)
 
 
 def _listed(
-    view: Reading, scope: search.Scope, key: str, episode_type: str | None, limit: int, offset: int, include_superseded: bool
+    view: Reading, scope: search.Scope, episode_type: str | None, limit: int, offset: int, include_superseded: bool
 ) -> tuple[int, int, list[int], list[int]]:
     where, parameters = scope.where, scope.parameters
     hidden_query = f"select {{}} from episodes e where {where} and e.superseded_by is not null"
     if scope.counted:
         name = "episodes" if episode_type is None else f"episodes:{episode_type}"
-        both = projects.counters(view, key).get(name, 0)
+        both = projects.counters(view, scope.project_key).get(name, 0)
         hidden = view.one(hidden_query.format("count(*)"), parameters)[0]
     else:
         both, hidden = tuple(view.one(f"select count(*), count(e.superseded_by) from episodes e where {where}", parameters))
@@ -289,8 +289,10 @@ def _newest_replacement(view: Reading, row: Any) -> str | None:
     if stored is None or row["state_key"] is None:
         return stored
     newest = view.one(
-        "select episode_id from episodes where project_key = ? and (episode_id = ? or state_key = ?) order by id desc limit 1",
-        (row["project_key"], stored, row["state_key"]),
+        "select episode_id from episodes where id = max("
+        " coalesce((select id from episodes where episode_id = ?), 0),"
+        " coalesce((select max(id) from episodes where project_key = ? and state_key = ?), 0))",
+        (stored, row["project_key"], row["state_key"]),
     )
     return newest["episode_id"] if newest else stored
 

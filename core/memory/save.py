@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -106,10 +105,14 @@ def _commit(deed: Deed, key: str, wrap: wraps.Wrap, text: str, allow_shrink: boo
         "insert into continuity (project_key, revision, text, sha256, wrap_id, created_at) values (?, ?, ?, ?, ?, ?)",
         (key, revision, canonical, digest, wrap.id, now),
     )
-    covered = deed.execute(
-        "update episodes set wrap_id = ? where episode_id in (select value from json_each(?)) and project_key = ? and wrap_id is null",
-        (wrap.id, json.dumps(list(wrap.episode_ids)), key),
-    ).rowcount
+    covered = sum(
+        # one by one, by the unique id: together they would be looked for among all that wait
+        deed.execute(
+            "update episodes set wrap_id = ? where episode_id = ? and project_key = ? and wrap_id is null",
+            (wrap.id, episode_id, key),
+        ).rowcount
+        for episode_id in wrap.episode_ids
+    )
     deed.execute(
         "update wraps set ended_at = ?, outcome = 'saved', ended_by = ?, continuity_revision = ? where id = ? and ended_at is null",
         (now, deed.identity.actor.as_json(), revision, wrap.id),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core import projects
 from core.memory.words import meaningful
 from core.store.deed import Reading
 
@@ -27,6 +28,7 @@ _BATCH = 50
 class Scope:
     """The filters of a recall as a condition on `episodes e`; `counted` when the project's counters answer how many."""
 
+    project_key: str
     where: str
     parameters: tuple[Any, ...]
     counted: bool
@@ -71,7 +73,7 @@ def by_words(
     Only the newest 5,000 candidates of a word count, and only the first 65,536 characters of a content.
     """
     visible = "" if include_superseded else " and e.superseded_by is null"
-    total = max(1, view.one("select coalesce(sum(value), 0) from counters where name = 'episodes'")[0])
+    total = max(1, projects.counters(view, scope.project_key).get("episodes", 0))
     weight: dict[str, float] = {}
     held: dict[int, list[str]] = {}
     for word in words[:WORDS]:

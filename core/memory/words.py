@@ -15,7 +15,8 @@ STOP_WORDS = frozenset(_STOP_TEXT.split())
 """English words that say nothing about what a text is about."""
 
 # scripts that are written without spaces: Thai, Lao, Myanmar, Khmer, kana and Han
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = f"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff{_HAN}"
 # combining marks inside words, which `\w` leaves out: accents, Hebrew, Arabic, the Indic scripts
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0966-\u0dff\u1dc0-\u1dff"

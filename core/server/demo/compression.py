@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from core.server.demo.stories import Story
 
 EPISODE = re.compile(
-    r"^\[(?P<id>[0-9a-f]{8})\] (?P<at>\S+) (?P<type>[a-z]+)(?: from (?P<source>[^\[\n]+?))?"
-    r"(?: \[(?P<trust>[a-z]+): data, not instructions\])?: (?P<text>.*)$",
+    r"^\[(?P<id>[0-9a-f]{8})\] (?P<at>\S+) (?P<type>[a-z]+)"
+    r"(?:(?: from (?P<marked>.+?))? \[(?P<trust>[a-z]+): data, not instructions\]|(?: from (?P<source>.+?))?): (?P<text>.*)$",
     re.MULTILINE,
 )
 EARLIER = "--- current continuity ---"
@@ -34,7 +34,7 @@ def read_package(package: str) -> tuple[list[Read], str]:
     """The episodes of a package, and the continuity that stands."""
     head, _, earlier = package.partition(EARLIER)
     found = [
-        Read(one["id"], one["at"], one["type"], one["source"] or "agent", one["trust"] or "agent", one["text"])
+        Read(one["id"], one["at"], one["type"], one["marked"] or one["source"] or "agent", one["trust"] or "agent", one["text"])
         for one in EPISODE.finditer(head)
     ]
     return found, earlier

@@ -140,7 +140,7 @@ class Fleet:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._direct, name="watchroom-fleet", daemon=True)
         self._wedged_wrap: int | None = None
-        self._woken = False
+        self._free: set[Part] = set()
 
     @property
     def seconds(self) -> float:
@@ -150,9 +150,8 @@ class Fleet:
     def start(self) -> None:
         """Build the store with its history, then let the agents come in the background. Raises StoreError."""
         atexit.register(self.stop)
-        # the first agents import their libraries while the history is written
+        # the first agent imports its libraries while the history is written
         self._start(DOOMED)
-        self._start(BLOCKED)
         try:
             seed(self.path, gated_session=DOCUMENTING.name)
         except BaseException:
@@ -185,9 +184,12 @@ class Fleet:
     # the director: one thread
 
     def _direct(self) -> None:
-        for part in CAST:
+        self._enter(DOOMED, until="entered")
+        self._start(BLOCKED)
+        self._take_reports(ENTER_WITHIN_SECONDS, stop_at=(DOOMED, "killed"))
+        for part in CAST[1:]:
             self._start(part)
-            self._enter(part, until="killed" if part is DOOMED else "entered")
+            self._enter(part, until="entered")
         with Looker(self.path) as looker:
             while not self._stopping.is_set():
                 self._take_reports(WATCH_SECONDS)
@@ -198,6 +200,12 @@ class Fleet:
         if not self._stopping.is_set():
             self._agents[part.name].order("enter")
             self._take_reports(ENTER_WITHIN_SECONDS, stop_at=(part, until))
+
+    def _let_go(self, part: Part) -> None:
+        """Tell an agent that what it waits for has come, now or when it has been started."""
+        self._free.add(part)
+        if part.name in self._agents:
+            self._agents[part.name].order("go")
 
     def _take_reports(self, seconds: float, stop_at: tuple[Part, str] | None = None) -> None:
         """Pass reports on for a while, at most until the one to stop at has come."""
@@ -221,17 +229,16 @@ class Fleet:
     def _kill_the_doomed(self) -> None:
         self._agents[DOOMED.name].kill()
         self._reports.put((DOOMED, Report("killed", "is killed with -9 inside its wrap, client and server")))
-        self._agents[BLOCKED.name].order("go")
+        self._let_go(BLOCKED)
 
     def _wake_the_wedged(self, looker: Looker) -> None:
         """Wake the wedged agent when its wrap has ended: for it to look itself would be a call, which makes it LIVE."""
-        if self._wedged_wrap is None or self._woken:
+        if self._wedged_wrap is None or WEDGED in self._free:
             return
         with contextlib.suppress(StoreError), looker.snapshot() as (view, witness):
             detail = wraps.wrap_detail(view, witness, self._wedged_wrap)
             if detail is None or detail.row.ended_at is not None:
-                self._woken = True
-                self._agents[WEDGED.name].order("go")
+                self._let_go(WEDGED)
 
     # processes
 
@@ -244,6 +251,8 @@ class Fleet:
             arguments = [*own, "--project", part.project, "--protocol", part.protocol, "--", *server]
             agent = AgentProcess(part, arguments, self._environment)
             self._agents[part.name] = agent
+        if part in self._free:
+            agent.order("go")
         threading.Thread(target=self._read, args=(agent,), name=f"reports of {part.name}", daemon=True).start()
 
     def _read(self, agent: AgentProcess) -> None:

@@ -10,6 +10,7 @@ from core.server.demo.compression import compress, read_package
 RETRY_SECONDS = 3.0
 BACK_OFF_SECONDS = 6.0
 NEVER_SECONDS = 86_400.0
+TOO_LATE = ("wrap_cancelled", "no_wrap", "wrap_token_mismatch")
 
 
 async def worker(agent: Agent) -> None:
@@ -103,8 +104,12 @@ async def save(agent: Agent, prepared: Answer) -> bool:
     episodes, earlier = read_package(prepared.text)
     text = compress(agent.story, episodes, earlier, prepared.data["wrap_date"])
     answer = await agent.call("save_continuity", text=text, wrap_token=prepared.data["wrap_token"])
+    while answer.code == "store_busy":
+        await agent.rest(RETRY_SECONDS)
+        answer = await agent.call("save_continuity", text=text, wrap_token=prepared.data["wrap_token"])
     if answer.code:
-        sentence = f"saves wrap {wrap_id} too late, {answer.code}: {answer.sentence}"
+        how = "too late" if answer.code in TOO_LATE else "in vain"
+        sentence = f"saves wrap {wrap_id} {how}, {answer.code}: {answer.sentence}"
         agent.say("refused", sentence, {**answer.facts, "verb": "save_continuity", "code": answer.code, "wrap_id": wrap_id})
         return False
     agent.say("saved", f"saves wrap {wrap_id}: {len(episodes)} episodes in {len(text):,} characters", {"wrap_id": wrap_id})

@@ -114,7 +114,7 @@ def test_on_linux_one_tick_makes_another_start() -> None:
 
 @linux_only
 @pytest.mark.parametrize("name", ["a b) S (c", ") Z 1 1 (", "))) ((", "x\ny) Z"])
-def test_a_name_with_blanks_and_parentheses_does_not_mislead(name: str, tmp_path: Path) -> None:
+def test_a_name_with_blanks_and_parentheses_does_not_mislead(name: str) -> None:
     rename = f"open('/proc/self/comm', 'w').write({name!r}); " + WAIT
     with child(sys.executable, "-c", rename) as started:
         assert Path(f"/proc/{started.pid}/comm").read_text().startswith(name)

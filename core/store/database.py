@@ -125,7 +125,6 @@ class Store:
         self._lock = threading.Lock()
         self._connection: Any = None
         self._checkpointer: Any = None
-        self._log_full = False
         self._inode: tuple[int, int] | None = None
         self._open()
 
@@ -159,16 +158,14 @@ class Store:
                     raise
                 try:
                     self._refuse_other_version(connection)
-                    if self._log_full:
-                        self._checkpoint_beside()
                     yield Transaction(connection)
                     connection.execute("commit")
                 except BaseException:
                     if connection.in_transaction:
                         connection.execute("rollback")
                     raise
-                if self._checkpointer is not None:
-                    self._log_full = self._log_pages() >= CHECKPOINT_PAGES
+                if self._checkpointer is not None and self._log_pages() >= CHECKPOINT_PAGES:
+                    self._checkpoint_beside()
         finally:
             self._lock.release()
 
@@ -269,10 +266,15 @@ class Store:
         return size // 4096
 
     def _checkpoint_beside(self) -> None:
-        # this process holds the write lock, so no commit can reset the log beside the checkpoint
+        # this process holds the write lock and writes nothing, so no commit can reset the log beside the checkpoint,
+        # and the whole log is copied back: the next writer starts it anew
         with contextlib.suppress(sqlite3.Error):
-            self._checkpointer.execute("pragma wal_checkpoint(passive)").fetchall()
-        self._log_full = False
+            self._connection.execute("pragma busy_timeout = 0")
+            self._connection.execute("begin immediate")
+            try:
+                self._checkpointer.execute("pragma wal_checkpoint(passive)").fetchall()
+            finally:
+                self._connection.execute("rollback")
 
 
 class Reader:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
 
 from core.life.notices import Notice
 from core.room import Room
+from core.store.library import sqlite3
 from tests.rooms import Rooms, refused, text, trail
 
 TOKEN = "ab" * 16

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
 
+from core.store.library import sqlite3
 from core.trail.anchors import AnchorFile, anchor_path, set_aside
 from core.trail.verify import verify_store
 from tests.fakes import FakeClock

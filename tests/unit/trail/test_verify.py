@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.store.database import Reader, Store
+from core.store.library import sqlite3
 from core.trail.append import append, row_hash
 from core.trail.export import export
 from core.trail.verify import HASHED, Verification, verify, verify_file, verify_store

@@ -15,9 +15,10 @@ SECTIONS = ("State", "Patterns", "Decisions", "Context")
 
 
 class CountingIds:
-    """Ids that a test can foresee: they count."""
+    """Ids that a test can foresee: they count, over all rooms of one store."""
 
-    _numbers = itertools.count(1)
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
 
     def token(self) -> str:
         """A wrap token."""
@@ -39,19 +40,20 @@ class Rooms:
         self.path = path
         self.clock = FakeClock()
         self.processes = FakeProcesses()
+        self.ids = CountingIds()
         self._pids = itertools.count(1_000)
         self._rooms: list[Room] = []
 
-    def agent(self, session_id: str | None = None, *, surface: Surface = "stdio") -> Room:
+    def agent(self, session_id: str | None = None, *, surface: Surface = "stdio", client: str = "claude-code") -> Room:
         """An agent's server, registered and beating once."""
         pid = next(self._pids)
-        client = pid + 5_000
+        parent = pid + 5_000
         self.processes.table[pid] = pid * 10
-        self.processes.table[client] = client * 10
+        self.processes.table[parent] = parent * 10
         identity = ProcessIdentity(HERE.host, HERE.boot, HERE.namespace, pid, pid * 10)
-        room = self._open(Place(self.path, surface, session_id), identity, (client, client * 10))
+        room = self._open(Place(self.path, surface, session_id), identity, (parent, parent * 10))
         room.enter()
-        room.called("claude-code", "1.0")
+        room.called(client, "1.0")
         return room
 
     def operator(self) -> Room:
@@ -75,7 +77,7 @@ class Rooms:
         processes = FakeProcesses(identity, parent)
         processes.table = self.processes.table
         processes.denied = self.processes.denied
-        room = Room(place, clock=self.clock, ids=CountingIds(), processes=processes, patience=2.0)
+        room = Room(place, clock=self.clock, ids=self.ids, processes=processes, patience=2.0)
         self._rooms.append(room)
         return room
 

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 REFUSAL_KEY = "watchroom/refusal"
 NOTICES_KEY = "watchroom/notices"
+COMPLETE = {"resultType": "complete"}
+"""Required by the modern era; the SDK leaves it out of the answers of the others."""
 
 Answer = dict[str, Any]
 
 
 def done(text: str, structured: dict[str, Any]) -> Answer:
     """The answer of a verb that was done: words for people beside data that fits the output schema."""
-    return {"content": [_block(text)], "structuredContent": structured, "isError": False}
+    return {"content": [_block(text)], "structuredContent": structured, "isError": False, **COMPLETE}
 
 
 def refused(code: str, sentence: str, facts: dict[str, Any]) -> Answer:
@@ -37,6 +39,7 @@ def refused(code: str, sentence: str, facts: dict[str, Any]) -> Answer:
     return {
         "content": [_block(f"{code}: {sentence}"), _block(line)],
         "isError": True,
+        **COMPLETE,
         "_meta": {REFUSAL_KEY: {"code": code, "sentence": sentence, "facts": facts}},
     }
 

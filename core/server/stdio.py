@@ -168,9 +168,13 @@ def encode(message: JSONRPCMessage) -> bytes:
 def parse(line: bytes) -> JSONRPCMessage | Unreadable:
     """The message in a line. One with half a character in it is a message too: the tool's own checks answer it."""
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
         pass
+    else:
+        # a request whose id is none, such as null, looks like a notification; it is answered all the same
+        if not isinstance(message, JSONRPCNotification) or b'"id"' not in line:
+            return message
     try:
         data: Any = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
@@ -180,9 +184,12 @@ def parse(line: bytes) -> JSONRPCMessage | Unreadable:
     if not isinstance(data, dict):
         return _unreadable(INVALID_REQUEST, "A message is a JSON object.")
     try:
-        return jsonrpc_message_adapter.validate_python(data, by_name=False)
+        message = jsonrpc_message_adapter.validate_python(data, by_name=False)
     except ValidationError:
         return _unreadable(INVALID_REQUEST, "This is no JSON-RPC 2.0 message.", data.get("id"))
+    if isinstance(message, JSONRPCNotification) and "id" in data:
+        return _unreadable(INVALID_REQUEST, "The id of a request is a whole number or a text.")
+    return message
 
 
 def _unreadable(code: int, sentence: str, request_id: object = None) -> Unreadable:

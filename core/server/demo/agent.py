@@ -70,6 +70,12 @@ class Orders:
         with self._lock:
             self._lock.wait_for(lambda: self.over)
 
+    def release(self) -> None:
+        """Let go of every thread that waits here: nothing is to be waited for any more."""
+        with self._lock:
+            self.over = True
+            self._lock.notify_all()
+
     def _read(self) -> None:
         pending = b""
         # os.read: a buffered stdin would be locked by this thread when the interpreter shuts down
@@ -78,9 +84,7 @@ class Orders:
             with self._lock:
                 self._given |= {line.decode() for line in lines}
                 self._lock.notify_all()
-        with self._lock:
-            self.over = True
-            self._lock.notify_all()
+        self.release()
         # whatever hangs, an agent without a fleet is gone soon (faults.md T27)
         last = threading.Timer(END_WITHIN_SECONDS, os._exit, (1,))
         last.daemon = True
@@ -212,5 +216,6 @@ async def _play(chosen: argparse.Namespace, role: Any, orders: Orders) -> int:
         except Exception as error:
             code = 1
             tell(Report("lost", f"has lost its server: {_words_for(error)}"))
+        orders.release()  # the interpreter would wait for a worker thread that waits
         group.cancel_scope.cancel()
     return code

@@ -176,11 +176,6 @@ class Fleet:
             self._thread.join(2.0)
         atexit.unregister(self.stop)
 
-    def pids(self) -> dict[str, int]:
-        """The agents' process ids, by name."""
-        with self._lock:
-            return {name: agent.process.pid for name, agent in self._agents.items()}
-
     # the director: one thread
 
     def _direct(self) -> None:

@@ -16,7 +16,10 @@ VALID: dict[str, dict[str, Any]] = {
     "delete_episode": {"episode_id": "00000000"},
     "save_continuity": {"text": "a text"},
 }
-INTEGERS = [("recall", "limit"), ("recall", "offset"), ("prepare_wrap", "max_chars")] + [
+INTEGERS = [
+    ("recall", "limit"),
+    ("recall", "offset"),
+    ("prepare_wrap", "max_chars"),
     ("prepare_wrap", "staleness_days"),
     ("prepare_wrap", "max_package_chars"),
 ]

@@ -42,7 +42,7 @@ class Client:
             return found
 
         with anyio.fail_after(10):
-            return dict(json.loads(await anyio.to_thread.run_sync(line)))
+            return dict(json.loads(await anyio.to_thread.run_sync(line, abandon_on_cancel=True)))
 
     def close(self) -> None:
         for descriptor in (self.theirs_in, self.requests, self.answers, self.theirs_out):
@@ -94,6 +94,7 @@ async def test_a_request_is_carried_in_and_its_answer_out(client: Client) -> Non
         (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),
         (b'{"jsonrpc":"2.0","id":"\\ud800","method":7}', -32600, None),
         (b'{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
         (b"\xff\xfe\xfa", -32700, None),
     ],
 )

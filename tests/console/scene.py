@@ -1,0 +1,123 @@
+"""The one scene that console tests and the README's pictures show: a store with a dead wrap, a wedged one, a live one and their history."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from console.app import ConsoleApp
+from core.server.demo.seed import CHAPTERS
+from core.server.demo.stories import CHECKOUT, PAYMENTS, SEARCH, Story
+from tests.rooms import Rooms, refused, text
+
+STORE = Path("room.db")
+
+
+class Scene:
+    """The scene's rooms, and the app on them with the same clock and process table."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self.rooms = rooms
+        rooms.clock.advance(-3_000)
+        self.operator = rooms.operator()
+        self._history()
+        self.dead = rooms.agent(client="release-agent")
+        self._record(self.dead, CHECKOUT, 5)
+        self.dead_wrap = self.dead.do("prepare_wrap", project_key="checkout")
+        rooms.clock.advance(30)
+        self.wedged = rooms.agent(client="ranking-agent")
+        self._record(self.wedged, SEARCH, 3)
+        self.wedged_wrap = self.wedged.do("prepare_wrap", project_key="search")
+        rooms.clock.advance(950)
+        self.live = rooms.agent(client="billing-agent")
+        self.blocked = rooms.agent(client="bugfix-agent")
+        self._record(self.live, PAYMENTS, 4)
+        self.live_wrap = self.live.do("prepare_wrap", project_key="payments")
+        rooms.kill(self.dead)
+        refused(self.blocked, "prepare_wrap", project_key="checkout")
+        rooms.clock.advance(64)
+        refused(self.blocked, "prepare_wrap", project_key="checkout")
+        for room in (self.wedged, self.live, self.blocked):
+            room.beats.beat(room.identity.connection_id)
+        self.live.called()
+
+    def app(self, **options: Any) -> ConsoleApp:
+        """The console on the scene."""
+        return ConsoleApp(self.rooms.path, clock=self.rooms.clock, processes=self.rooms.processes, **options)
+
+    def _history(self) -> None:
+        agent = self.rooms.agent(client="planning-agent")
+        for chapter in CHAPTERS[:4]:
+            self._record(agent, chapter.story, chapter.episodes)
+            opened = agent.do("prepare_wrap", project_key=chapter.story.project_key)
+            self.rooms.clock.advance(90)
+            agent.do(
+                "save_continuity",
+                project_key=chapter.story.project_key,
+                text=text(State="all is well"),
+                wrap_token=opened.wrap_token,
+            )
+        self._record(agent, PAYMENTS, 2)
+        late = agent.do("prepare_wrap", project_key="payments")
+        self.operator.do("wrap_cancel", project_key="payments", force=True, reason="its host is taken down for the kernel update")
+        refused(
+            agent,
+            "save_continuity",
+            project_key="payments",
+            text=text(State="what the late agent had found"),
+            wrap_token=late.wrap_token,
+        )
+        agent.close()
+
+    def _record(self, room: Any, story: Story, count: int) -> None:
+        lines = story.episodes("scene")
+        for _ in range(count):
+            line = next(lines)
+            self.rooms.clock.advance(7)
+            room.do(
+                "record", project_key=story.project_key, content=line.text, episode_type=line.episode_type, source=line.source
+            )
+
+
+@contextmanager
+def scene(folder: Path) -> Iterator[Scene]:
+    """The scene on a new store in `folder`, with the user's name, the time zone and the store's shown path pinned."""
+    before, zone = Path.cwd(), os.environ.get("TZ")
+    os.chdir(folder)
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    rooms = Rooms(STORE)
+    try:
+        with patch("core.room.current_user", lambda: "ada"), patch("console.app.current_user", lambda: "ada"):
+            yield Scene(rooms)
+    finally:
+        rooms.close()
+        os.chdir(before)
+        if zone is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = zone
+        time.tzset()
+
+
+Keys = tuple[str, ...]
+
+PICTURES: dict[str, Keys] = {
+    "overview": (),
+    "wraps": ("2",),
+    "wraps-timeline": ("2", "]"),
+    "audit": ("5",),
+}
+"""What is pictured: a name, and the keys that lead there from the start."""
+
+SIZES = ((80, 24), (120, 40), (200, 60))
+
+
+def ready(app: ConsoleApp) -> Callable[[], bool]:
+    """Whether the app shows its first snapshot."""
+    return lambda: app.pane.shown.snapshot is not None

@@ -43,6 +43,8 @@ class Action:
     owners: tuple[Owner, ...] = ("pane",)
     screens: frozenset[str] | Literal["*"] = EVERYWHERE
     dangerous: bool = False
+    changes: bool = False
+    """It changes the store without being dangerous; read-only has it as little as the dangerous ones."""
     show_in_footer: bool = False
     needs_row: bool = False
     rare: bool = False
@@ -64,6 +66,11 @@ class Action:
     def shown_keys(self) -> str:
         """All its keys as a person reads them."""
         return " ".join(key_face(key) for key in self.keys)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes the store: what read-only takes away."""
+        return self.dangerous or self.changes
 
     def is_on(self, screen: str) -> bool:
         """Whether the action exists on this screen."""
@@ -96,6 +103,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "Leave the holder of this wrap a notice that others wait for it",
         "Act",
         screens=_on("wraps"),
+        changes=True,
         show_in_footer=True,
         needs_row=True,
     ),
@@ -204,19 +212,19 @@ def action_named(action_id: str) -> Action:
 def for_screen(
     screen: str, read_only: bool = False, keymap: Mapping[str, str] | None = None, *, table: Iterable[Action] = ACTIONS
 ) -> tuple[Action, ...]:
-    """Every action there is on this screen, with the operator's own keys; read-only has no dangerous ones at all."""
+    """Every action there is on this screen, with the operator's own keys; read-only has none that changes the store."""
     own = keymap or {}
     return tuple(
         replace(action, key=own[action.id]) if action.id in own else action
         for action in table
-        if action.is_on(screen) and not (read_only and action.dangerous)
+        if action.is_on(screen) and not (read_only and action.writes)
     )
 
 
 def is_allowed(action_id: str, screen: str, read_only: bool) -> bool:
     """Whether this action may be done here; what `check_action` and every dispatcher ask before anything else."""
     action = _BY_ID.get(action_id)
-    return action is not None and action.is_on(screen) and not (read_only and action.dangerous)
+    return action is not None and action.is_on(screen) and not (read_only and action.writes)
 
 
 def footer_actions(

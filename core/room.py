@@ -237,10 +237,3 @@ def program_version() -> str:
         return importlib.metadata.version("watchroom")
     except importlib.metadata.PackageNotFoundError:
         return "0"
-
-
-def default_store_path() -> Path:
-    """The store of a person who named none: in the platform's data folder."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("watchroom", appauthor=False)) / "store.db"

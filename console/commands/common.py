@@ -168,7 +168,7 @@ def store_path(context: click.Context, given: str | None) -> Path:
     named = given or context.find_root().params.get("store") or os.environ.get(STORE_VARIABLE)
     if named:
         return Path(os.path.abspath(Path(named).expanduser()))  # noqa: PTH100 - links stay as the operator named them
-    from core.room import default_store_path
+    from core.places import default_store_path
 
     return default_store_path()
 

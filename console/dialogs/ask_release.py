@@ -1,72 +1,118 @@
-"""Ask for release: the gentle way, a notice for the holder (faults.md R8; room.md 2.13)."""
+"""Ask for release: a notice to the holder of a wrap that others wait for it (faults.md R8: cooperative first)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from typing import Any
 
+from textual import on
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Input
 
-from console.dialogs.base import Dialog, Do
-from console.panes.faces import holder_words
-from console.text import safe_content
+from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
+from console.dialogs.force_cancel_words import changes, facts
+from console.text import one_line
+from console.widgets.document import Line, Section
 from console.widgets.evidence import EvidenceList
 from core.errors import Refusal, StoreError
 from core.texts import REASON_LIMIT
+from core.views.snapshot import Snapshot
 from core.views.wraps import WrapRow
 
+HOW = Section(
+    "How it reaches the holder",
+    (
+        Line("With the answer to its next call, and again each minute until the wrap ends.", "", "✉"),
+        Line("Nothing is ended: the holder saves, or cancels with its own token.", "", "✓"),
+    ),
+)
 
-class AskReleaseDialog(Dialog[bool]):
-    """Leaves the holder of one wrap a notice, with a message if one is given."""
+
+class AskReleaseDialog(Dialog[Any]):
+    """An optional message to the holder of one wrap; gives the receipt, or None."""
+
+    DEFAULT_CSS = """
+    AskReleaseDialog { & EvidenceList { margin: 1 0; } &.-small EvidenceList { margin: 0; } }
+    """
 
     def __init__(self, row: WrapRow, do: Do) -> None:
-        super().__init__(f"Ask for the release of wrap {row.wrap_id} of {row.project_key or 'no project'}")
-        self._row = row
+        super().__init__(f"Ask for release of wrap {row.wrap_id} of {row.project_key or 'no project'}")
+        self.row = row
         self._do = do
-        self._done = False
+        self._ended = False
+        self._about = Lines()
+        self._evidence = EvidenceList()
+        self.message = Field("message", placeholder="optional: what you would like to tell it", id="message")
+        self.confirm_button = DialogButton("Ask for release", "confirm")
+        self.hint = "esc back · tab moves on · ctrl+s asks"
 
-    def body(self) -> Iterator[Widget]:
-        """Whom the notice reaches, and how."""
-        words = (
-            f"{holder_words(self._row.holder)} gets it with the answer to its next call, and again each minute until the wrap ends. "
-            "Nothing is cancelled."
-        )
-        yield Static(safe_content(words))
-        yield EvidenceList(id="evidence-of")
+    def body(self) -> Iterable[Widget]:
+        """The wrap, what is known of its holder, and the way of the notice."""
+        return (self._about, self._evidence, Lines((HOW,)))
 
-    def fields(self) -> Iterator[Widget]:
+    def fields(self) -> Iterable[Widget]:
         """The message."""
-        yield Input(
-            placeholder="a message to its holder (optional)", id="message", classes="field", max_length=REASON_LIMIT, compact=True
-        )
+        return (self.message,)
 
-    def buttons(self) -> Iterator[Widget]:
-        """Back and ask."""
-        yield Button("Back", id="back")
-        yield Button("Ask", id="confirm")
-
-    def hint(self) -> str:
-        """How it is confirmed."""
-        return "ctrl+s asks · esc goes back"
+    def buttons(self) -> Iterable[DialogButton]:
+        """Back and the deed."""
+        return (DialogButton("Back", "back"), self.confirm_button)
 
     def on_mount(self) -> None:
-        """The evidence, and the focus on the message."""
-        super().on_mount()
-        self.query_one("#evidence-of", EvidenceList).set_evidence(self._row.judgement.verdict, self._row.judgement.evidence)
+        """Show what the dialog was opened with."""
+        self._show()
+        self._note()
+
+    def _show(self) -> None:
+        self._about.set_sections((facts(self.row),))
+        self._evidence.set_evidence(self.row.judgement.verdict, self.row.judgement.evidence)
+        self.refresh_buttons()
+        self.fit_soon()
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """Show the wrap as it is now."""
+        if self.busy or self._ended:
+            return
+        row = next((one for one in snapshot.wraps if one.wrap_id == self.row.wrap_id), None)
+        if row is None:
+            self._ended = True
+            self.hold("It has ended meanwhile, so there is nothing left to release.")
+            return
+        changed = changes(self.row, row)
+        self.row = row
+        self._show()
+        if changed:
+            self.hold(f"changed: {changed}")
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._note()
+        self.refresh_buttons()
+
+    def _note(self) -> None:
+        count = len(self.message.text.strip())
+        self.message.set_note(f"{count}/{REASON_LIMIT}", bad=count > REASON_LIMIT)
+
+    def why_not(self) -> str:
+        """What stands in the way."""
+        if self._ended:
+            return "The wrap has ended: there is nobody left to ask."
+        count = len(self.message.text.strip())
+        return f"The message has {count} characters; at most {REASON_LIMIT} are kept." if count > REASON_LIMIT else ""
 
     async def confirm(self) -> None:
         """Leave the notice."""
-        if self._done:
-            self.dismiss(True)
+        message = self.message.text.strip() or None
+        found = await self.attempt(self._do, "ask_release", "asking…", wrap_id=self.row.wrap_id, message=message)
+        if not self.is_mounted:
             return
-        try:
-            receipt = await self._do(
-                "ask_release", wrap_id=self._row.wrap_id, message=self.query_one("#message", Input).value.strip() or None
-            )
-        except (Refusal, StoreError) as error:
-            self.say(getattr(error, "sentence", str(error)), "warning")
+        if isinstance(found, Refusal | StoreError):
+            if isinstance(found, Refusal) and found.code == "wrap_already_finished":
+                self._ended = True
+                self.refresh_buttons()
+            self.say(sentence_of(found), "danger")
             return
-        self._done = True
-        self.say(f"Asked: the notice waits for {receipt.holder}.", "ok")
-        self.query_one("#confirm", Button).display = False
-        self.query_one("#back", Button).focus()
+        holder = one_line(str(getattr(found, "holder", "its holder")), 80)
+        self.app.notify(f"Asked {holder}: it is told with its next call.", markup=False)
+        self.close(found)

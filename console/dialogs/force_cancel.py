@@ -1,317 +1,317 @@
-"""Force-cancel: exactly the wraps shown, with a reason, by their evidence (console.md, Acting safely; faults.md R8 to R11)."""
+"""Force-cancel: the exact wrap, why it is believed dead, a reason, and the transaction's own receipt (console.md, Acting safely)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from textual import on
-from textual.containers import Horizontal
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Input
 
-from console.dialogs.base import Dialog, Do
-from console.panes.faces import clock_words, holder_words, verdict_cell
-from console.text import one_line, safe_content
+from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, now, sentence_of
+from console.dialogs.force_cancel_words import (
+    CONSEQUENCES,
+    CancelOutcome,
+    Target,
+    changes,
+    facts,
+    heading,
+    number,
+    reason_problem,
+    row_from_refusal,
+    target_line,
+    typed_problem,
+    what_it_takes,
+)
+from console.text import one_line
+from console.widgets.document import Section
 from console.widgets.evidence import EvidenceList
-from core.ages import words_for_age
 from core.errors import Refusal, StoreError
-from core.life.liveness import allows_plain_cancel
 from core.memory.cancel import TYPED_CHARACTERS, Cancelled
-from core.models import Evidence, Verdict
 from core.texts import REASON_LIMIT
 from core.views.snapshot import Snapshot
 from core.views.wraps import WrapRow
 
-
-@dataclass(frozen=True, slots=True)
-class CancelOutcome:
-    """What came of one wrap: its receipt, or the sentence of its refusal."""
-
-    wrap_id: int
-    receipt: Cancelled | None
-    refusal: str | None
+__all__ = ["CancelOutcome", "ForceCancelDialog"]
 
 
 class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
-    """Asks for a reason, and for the start of the token where the holder may be alive; then cancels what was shown."""
+    """Ends one wrap, or the dead and damaged ones among several marked; gives what became of each, None when nothing was tried."""
 
-    DANGEROUS = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "recent(1)", "earlier reason", show=False),
+        Binding("down", "recent(-1)", "later reason", show=False),
+    ]
 
     DEFAULT_CSS = """
     ForceCancelDialog {
-        & .caption { color: $text-muted; height: 1; }
-        & .row { height: 1; }
-        & .row > Static { width: 14; color: $text-muted; }
-        & .row > Input { width: 1fr; }
-        & .row > .count { width: auto; padding: 0 1; }
-        & #evidence-of { height: auto; margin-top: 1; }
-        & #can { height: auto; margin-top: 1; color: $text-muted; }
-        & #list { height: auto; }
-        & #typed-row { display: none; }
-        & #typed-row.-asked { display: block; }
+        & EvidenceList { margin: 1 0; }
+        &.-small EvidenceList { margin: 0; }
+        & #typed { display: none; &.-asked { display: block; } }
     }
     """
 
     def __init__(self, rows: tuple[WrapRow, ...], do: Do, recent_reasons: tuple[str, ...] = ()) -> None:
-        one = rows[0]
-        title = (
-            f"Force-cancel wrap {one.wrap_id} of {one.project_key or 'no project'}"
-            if len(rows) == 1
-            else f"Force-cancel {len(rows)} wraps"
-        )
-        super().__init__(title)
-        self.rows = rows
+        """`recent_reasons` are offered by up and down in the reason field, the first one first."""
+        super().__init__(heading(rows), dangerous=True)
+        self.targets = tuple(Target(row) for row in rows)
         self._do = do
-        self._recent = recent_reasons
-        self._recent_at = -1
-        self._outcomes: dict[int, CancelOutcome] = {}
-        self._running = False
+        self._recent = tuple(reason for reason in recent_reasons if reason.strip())
+        self._at_recent = -1
+        self._own_reason = ""
         self._over = False
+        self._single = len(rows) == 1
+        self._about = Lines()
+        self._evidence = EvidenceList()
+        self._consequences = Lines()
+        self.reason = Field("reason", placeholder="why it has to end, in a sentence", id="reason")
+        self.typed = Field("token", placeholder=f"its first {TYPED_CHARACTERS} characters", id="typed")
+        self.back_button = DialogButton("Back", "back")
+        self.ask_button = DialogButton("Ask for release", "ask_release")
+        self.confirm_button = DialogButton("Force-cancel", "confirm", dangerous=True)
+        self.hint = "esc back · tab moves on · ctrl+s force-cancels"
 
-    @property
-    def several(self) -> bool:
-        """Whether marked wraps are to be cancelled together."""
-        return len(self.rows) > 1
+    def body(self) -> Iterable[Widget]:
+        """The wrap, its evidence, and what would follow; or the list of wraps."""
+        yield self._about
+        if self._single:
+            yield self._evidence
+        yield self._consequences
 
-    @property
-    def actionable(self) -> tuple[WrapRow, ...]:
-        """The wraps that confirming is about: of several only the DEAD and PARTIAL ones."""
-        return tuple(row for row in self.rows if not self.several or allows_plain_cancel(row.judgement.verdict))
+    def fields(self) -> Iterable[Widget]:
+        """Reason, and the token where it is asked for."""
+        yield self.reason
+        yield self.typed
 
-    @property
-    def asks_for_typing(self) -> bool:
-        """Whether the start of the token must be typed: the holder may be alive."""
-        return not self.several and not allows_plain_cancel(self.rows[0].judgement.verdict)
-
-    def body(self) -> Iterator[Widget]:
-        """The exact thing, its evidence, what can and what can't be undone."""
-        yield Static(safe_content(self._words(), limit=4_000), id="list")
-        if not self.several:
-            yield EvidenceList(id="evidence-of")
-        yield Static(
-            safe_content(
-                "The wrap ends and its token is dead: that can't be undone. Its episodes go back to the window, nothing is deleted, "
-                "and a text that its holder saves too late is kept as salvage."
-            ),
-            id="can",
-        )
-
-    def fields(self) -> Iterator[Widget]:
-        """The reason, and the start of the token where it is asked for."""
-        with Horizontal(classes="row field"):
-            yield Static(safe_content("reason"))
-            placeholder = "why, in one sentence" + ("; ↑ offers recent ones" if self._recent else "")
-            yield Input(placeholder=placeholder, id="reason", max_length=REASON_LIMIT, compact=True)
-            yield Static("", id="count", classes="count")
-        with Horizontal(classes="row", id="typed-row"):
-            yield Static(safe_content(f"type {self._shown_start()}"))
-            yield Input(
-                id="typed", max_length=TYPED_CHARACTERS, compact=True, placeholder="the token's first six characters, as shown"
-            )
-
-    def buttons(self) -> Iterator[Widget]:
-        """Back, the gentler way, and the deed."""
-        if not self.several and self.rows[0].state == "open":
-            yield Button("Ask for release", id="ask")
-        yield Button("Back", id="back")
-        yield Button("Force-cancel", id="confirm", classes="-dangerous")
-
-    def hint(self) -> str:
-        """How it is confirmed."""
-        return "ctrl+s confirms · esc goes back"
+    def buttons(self) -> Iterable[DialogButton]:
+        """Back, the gentler way, the deed."""
+        return (self.back_button, self.ask_button, self.confirm_button)
 
     def on_mount(self) -> None:
-        """The reason has the focus; keys typed ahead confirm nothing."""
-        super().on_mount()
+        """Show what the dialog was opened with."""
+        self._note_reason()
         self._show()
 
-    def follow(self, snapshot: Snapshot) -> None:
-        """The wraps as they are now; when one has changed it is said, and confirming waits a moment."""
-        if self._running or self._over:
-            return
-        now = {row.wrap_id: row for row in snapshot.wraps}
-        changes = []
-        rows = []
-        for row in self.rows:
-            fresh = now.get(row.wrap_id)
-            if fresh is None:
-                changes.append(f"wrap {row.wrap_id} has ended meanwhile")
-                continue
-            if fresh.judgement.verdict != row.judgement.verdict:
-                changes.append(f"wrap {row.wrap_id} was {row.judgement.verdict}, is {fresh.judgement.verdict} now")
-            elif fresh.last_call_at != row.last_call_at:
-                changes.append(f"the holder of wrap {row.wrap_id} has called since, at {clock_words(fresh.last_call_at)}")
-            elif fresh.row_sha256 != row.row_sha256:
-                changes.append(f"the row of wrap {row.wrap_id} is another one now")
-            rows.append(fresh)
-        if not rows:
-            self._end("; ".join(changes) + ". There is nothing left to cancel.", "warning")
-            return
-        self.rows = tuple(rows)
-        self._show()
-        if changes:
-            self.say(f"Changed: {'; '.join(changes)}.", "warning")
-            self.wait_a_moment()
+    # What is shown.
 
-    async def confirm(self) -> None:
-        """Cancel what is shown, one wrap after the other; each outcome is said, and none is lost."""
-        if self._over:
-            self.action_back()
-            return
-        reason = self.query_one("#reason", Input).value.strip()
-        if self._running or not self._may_confirm(reason):
-            return
-        self._running = True
-        self.query_one("#confirm", Button).disabled = True
-        self.say("cancelling…", "muted")
-        for row in self.actionable:
-            await self._cancel(row, reason)
-        self._running = False
-        self._conclude()
+    @property
+    def _target(self) -> Target:
+        return self.targets[0]
 
-    def action_back(self) -> None:
-        """Back; what was done is told to whoever opened the dialog."""
-        if not self._running:
-            self.dismiss(tuple(self._outcomes.values()) or None)
-
-    def key_up(self) -> None:
-        """In the reason: an earlier reason."""
-        self._offer(1)
-
-    def key_down(self) -> None:
-        """In the reason: back to the later one."""
-        self._offer(-1)
-
-    def _offer(self, step: int) -> None:
-        if self._recent and self.focused is self.query_one("#reason", Input):
-            self._recent_at = max(-1, min(len(self._recent) - 1, self._recent_at + step))
-            self.query_one("#reason", Input).value = self._recent[self._recent_at] if self._recent_at >= 0 else ""
-
-    def _may_confirm(self, reason: str) -> bool:
-        if not reason:
-            self.say("A reason is required: it goes into the trail and to the holder.", "warning")
-            self.query_one("#reason", Input).focus()
-            return False
-        if not self.actionable:
-            self.say("None of these is DEAD or PARTIAL: cancel them one by one.", "warning")
-            return False
-        if self.asks_for_typing and self.query_one("#typed", Input).value != self._shown_start():
-            verdict = self.rows[0].judgement.verdict
-            self.say(f"Its holder looks {verdict}: type {self._shown_start()} to cancel it all the same.", "warning")
-            self.query_one("#typed", Input).focus()
-            return False
-        return True
-
-    async def _cancel(self, row: WrapRow, reason: str) -> None:
-        try:
-            receipt = await self._do(
-                "force_cancel",
-                wrap_id=row.wrap_id,
-                generation=row.generation if row.state == "open" else None,
-                token_start=row.token_start if row.state == "open" else None,
-                verdict=row.judgement.verdict,
-                last_call_at=row.last_call_at,
-                row_sha256=row.row_sha256,
-                reason=reason,
-                typed=self.query_one("#typed", Input).value or None,
-            )
-        except Refusal as refusal:
-            self._outcomes[row.wrap_id] = CancelOutcome(row.wrap_id, None, refusal.sentence)
-            if refusal.code == "evidence_changed" and not self.several:
-                self._show_changed(refusal)
-        except StoreError as error:
-            self._outcomes[row.wrap_id] = CancelOutcome(row.wrap_id, None, str(error))
-        else:
-            self._outcomes[row.wrap_id] = CancelOutcome(row.wrap_id, receipt, None)
-
-    def _conclude(self) -> None:
-        """After the deeds: close when all went well, else stay with what was refused."""
-        refused = [one for one in self._outcomes.values() if one.refusal]
-        if not refused and not self.several:
-            self.dismiss(tuple(self._outcomes.values()))
-            return
-        self.query_one("#confirm", Button).disabled = False
-        self.wait_a_moment()
-        if self.several:
-            self.query_one("#list", Static).update(safe_content(self._words(), limit=4_000))
-            self._end(f"{len(self._outcomes) - len(refused)} cancelled, {len(refused)} refused.", "warning" if refused else "ok")
-            return
-        self.say(refused[0].refusal or "", "warning")
-        if "already finished" in (refused[0].refusal or ""):
-            self._end(refused[0].refusal or "", "warning")
-
-    def _end(self, words: str, role: str) -> None:
-        """Nothing is left to confirm: only Back remains."""
-        self._over = True
-        self.say(words, role)
-        self.query_one("#confirm", Button).display = False
-        for button in self.query("#ask"):
-            button.display = False
-        self.query_one("#back", Button).focus()
-
-    def _show_changed(self, refusal: Refusal) -> None:
-        """The evidence as the refusal's own transaction found it."""
-        verdict: Verdict = refusal.facts["verdict"]
-        evidence = tuple(Evidence("last_call", str(text)) for text in refusal.facts["evidence"])
-        self.query_one("#evidence-of", EvidenceList).set_evidence(verdict, evidence)
-
-    def _shown_start(self) -> str:
-        return (self.rows[0].token_start or "")[:TYPED_CHARACTERS]
+    @property
+    def _pending(self) -> tuple[Target, ...]:
+        """The wraps that confirming would end."""
+        return tuple(target for target in self.targets if target.waits and (self._single or target.plain))
 
     def _show(self) -> None:
-        self.query_one("#list", Static).update(safe_content(self._words(), limit=4_000))
-        if not self.several:
-            judgement = self.rows[0].judgement
-            self.query_one("#evidence-of", EvidenceList).set_evidence(judgement.verdict, judgement.evidence)
-        self.query_one("#typed-row").set_class(self.asks_for_typing, "-asked")
-        self._count(self.query_one("#reason", Input).value)
-
-    def _words(self) -> str:
-        if self.several:
-            return "\n".join(self._line(row) for row in self.rows)
-        row = self.rows[0]
-        holder = row.holder
-        since = f"open for {words_for_age(row.age_seconds)}" if row.age_seconds is not None else "open since an unreadable time"
-        blocks = f", blocks {row.blocks} agent{'s' if row.blocks != 1 else ''}" if row.blocks else ""
-        whose = f"{holder_words(holder)} on {holder.host or '?'}, user {holder.user or '?'}"
-        episodes = "its episodes can't be read" if row.episodes is None else f"{row.episodes} episodes frozen"
-        gated = f", gated by session {row.gated_session}" if row.gated_session else ""
-        lines = [
-            f"wrap {row.wrap_id}, generation {row.generation}, token {row.token_start or '–'}…, {since}{blocks}",
-            f"{whose}; {episodes}{gated}",
-        ]
-        return "\n".join(one_line(line) for line in lines)
-
-    def _line(self, row: WrapRow) -> str:
-        cell = verdict_cell(row.judgement.verdict)
-        outcome = self._outcomes.get(row.wrap_id)
-        if outcome is not None:
-            after = outcome.refusal or "cancelled"
-        elif row in self.actionable:
-            after = row.judgement.evidence[0].text if row.judgement.evidence else ""
+        if self._single:
+            self._about.set_sections((facts(self._target.row),))
+            self._evidence.set_evidence(self._target.verdict, self._target.row.judgement.evidence)
         else:
-            after = "left out: it may be alive, cancel it by itself"
-        return one_line(f"{cell.shown:<10} wrap {row.wrap_id} of {row.project_key or 'no project'}: {after}")
+            self._about.set_sections((self._list(),))
+        self._consequences.set_sections(() if self._over else (CONSEQUENCES,))
+        asked = self._single and self._target.waits and not self._target.plain
+        self.typed.set_class(asked, "-asked")
+        askable = self._target.row.holder.connection_id is not None and self._target.row.state == "open"
+        self.ask_button.display = asked and askable
+        self.confirm_button.display = not self._over
+        self.reason.display = not self._over
+        if self._over and not self.back_button.has_focus:
+            self.back_button.focus(scroll_visible=False)
+        self.refresh_buttons()
+        self.fit_soon()
 
-    def _count(self, reason: str) -> None:
-        left = REASON_LIMIT - len(reason)
-        self.query_one("#count", Static).update(f"{left} left" if left < 100 else "")
+    def _list(self) -> Section:
+        pending = len(self._pending)
+        title = f"{number(pending, 'wrap')} of {len(self.targets)} would end" if not self._over else "What became of them"
+        return Section(title, tuple(target_line(target) for target in self.targets))
 
-    @on(Input.Changed, "#reason")
-    def _typing(self, event: Input.Changed) -> None:
-        event.stop()
-        self._count(event.value)
+    def _set(self, index: int, **changed: Any) -> None:
+        self.targets = (*self.targets[:index], replace(self.targets[index], **changed), *self.targets[index + 1 :])
 
-    @on(Button.Pressed, "#ask")
-    async def _ask(self, event: Button.Pressed) -> None:
-        event.stop()
-        if not self.settled or self._running:
+    # Following the store.
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """Show each wrap as it is now; what matters holds confirming back for a moment."""
+        if self._over:
             return
-        message = self.query_one("#reason", Input).value.strip() or None
-        try:
-            receipt = await self._do("ask_release", wrap_id=self.rows[0].wrap_id, message=message)
-        except (Refusal, StoreError) as error:
-            self.say(getattr(error, "sentence", str(error)), "warning")
+        rows = {row.wrap_id: row for row in snapshot.wraps}
+        said = []
+        for index, target in enumerate(self.targets):
+            if not target.waits:
+                continue
+            name = "changed" if self._single else f"wrap {target.row.wrap_id} changed"
+            row = rows.get(target.row.wrap_id)
+            if row is not None:
+                changed = changes(target.row, row)
+                self._set(index, row=row)
+                if changed:
+                    said.append(f"{name}: {changed}")
+                    self._forget_typed(target.row, row)
+            elif not self.busy:
+                # While a deed runs its own receipt says what became of the wrap.
+                self._set(index, ended=True)
+                said.append(f"{name}: it has ended meanwhile, so there is nothing left to cancel.")
+        if not self.busy and not self._pending and all(not target.waits for target in self.targets):
+            self._over = True
+        self._show()
+        if said:
+            self.hold(". ".join(said))
+
+    def _forget_typed(self, was: WrapRow, row: WrapRow) -> None:
+        """Characters typed for another token, or for a deader holder, are typed anew."""
+        if was.token_start != row.token_start or was.judgement.verdict != row.judgement.verdict:
+            self.typed.text = ""
+            if self.confirm_button.has_focus:
+                self.back_button.focus(scroll_visible=False)
+
+    # The reason.
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._note_reason()
+        self.refresh_buttons()
+
+    def _note_reason(self) -> None:
+        count = len(self.reason.text.strip())
+        offer = f"↑↓ {number(len(self._recent), 'recent one')}  " if self._recent and not self.reason.text else ""
+        self.reason.set_note(f"{offer}{count}/{REASON_LIMIT}", bad=count > REASON_LIMIT)
+
+    def action_recent(self, step: int) -> None:
+        """Offer the reasons given lately, one by one; past the newest comes back what was typed."""
+        if not self.reason.input.has_focus or not self._recent:
+            return
+        if self._at_recent < 0:
+            self._own_reason = self.reason.text
+        self._at_recent = max(-1, min(self._at_recent + step, len(self._recent) - 1))
+        self.reason.text = self._own_reason if self._at_recent < 0 else self._recent[self._at_recent]
+
+    # Confirming.
+
+    def why_not(self) -> str:
+        """What is missing."""
+        if self._over:
+            return "There is nothing left to confirm."
+        if not self._pending:
+            return "None of these can be cancelled together: only DEAD and PARTIAL wraps can."
+        problem = reason_problem(self.reason.text)
+        if not problem and self._single:
+            problem = typed_problem(self._target, self.typed.text.strip())
+        return problem
+
+    async def confirm(self) -> None:
+        """Cancel exactly what is shown, one transaction for each wrap."""
+        reason = self.reason.text.strip()
+        pending = self._pending
+        for number_, target in enumerate(pending, 1):
+            index = next(at for at, one in enumerate(self.targets) if one.row.wrap_id == target.row.wrap_id)
+            # A wrap that grew livelier while the others were being cancelled is no longer to be ended this way.
+            shown = self.targets[index]
+            if not shown.waits or not (self._single or shown.plain):
+                continue
+            words = "cancelling…" if self._single else f"cancelling {number_} of {len(pending)}…"
+            found = await self._cancel(shown, reason, words)
+            if not self.is_mounted:
+                return
+            if not self._take(index, found):
+                return
+        if not self._single:
+            self._finish_list()
+
+    async def _cancel(self, target: Target, reason: str, words: str) -> Any:
+        row = target.row
+        return await self.attempt(
+            self._do,
+            "force_cancel",
+            words,
+            wrap_id=row.wrap_id,
+            generation=row.generation,
+            token_start=row.token_start,
+            verdict=target.verdict,
+            last_call_at=row.last_call_at,
+            row_sha256=row.row_sha256,
+            reason=reason,
+            typed=None if target.plain else self.typed.text.strip(),
+        )
+
+    def _take(self, index: int, found: Any) -> bool:
+        """Note what became of a wrap; False when that ends the attempt."""
+        wrap_id = self.targets[index].row.wrap_id
+        if isinstance(found, Cancelled):
+            self._set(index, outcome=CancelOutcome(wrap_id, found, None))
+            if self._single:
+                self.close(self._outcomes())
+                return False
+        elif isinstance(found, StoreError):
+            # Nothing is known to have changed, so it can be tried again.
+            self._show()
+            self.say(sentence_of(found), "danger")
+            return False
+        elif isinstance(found, Refusal):
+            return self._refused(index, found)
+        self._show()
+        return True
+
+    def _refused(self, index: int, refusal: Refusal) -> bool:
+        target = self.targets[index]
+        if refusal.code == "wrap_already_finished":
+            self._set(index, outcome=CancelOutcome(target.row.wrap_id, None, f"Already finished. {refusal.sentence}"))
+            self._over = self._single
+            self._show()
+            if self._single:
+                self.say(f"Already done, so nothing was changed. {refusal.sentence}", "warning")
+            return not self._single
+        if not self._single:
+            self._set(index, outcome=CancelOutcome(target.row.wrap_id, None, refusal.sentence))
+            self._show()
+            return True
+        if refusal.code == "evidence_changed":
+            self._set(index, row=row_from_refusal(target.row, refusal.facts))
+            self.typed.text = ""
+            self.reason.input.focus(scroll_visible=False)
+            self._show()
+            takes = what_it_takes(self._target)
+            self.hold(f"{refusal.sentence} {takes}".strip())
+            return False
+        self._show()
+        self.say(refusal.sentence, "danger")
+        return False
+
+    def _finish_list(self) -> None:
+        self._over = True
+        self.back_button.set_label("Close")
+        self._show()
+        done = sum(1 for target in self.targets if target.outcome and target.outcome.receipt)
+        refused = sum(1 for target in self.targets if target.outcome and not target.outcome.receipt)
+        left = f", {refused} not" if refused else ""
+        self.say(f"{number(done, 'wrap')} cancelled{left}. Enter or esc closes.", "ok" if not refused else "warning")
+
+    def _outcomes(self) -> tuple[CancelOutcome, ...] | None:
+        return tuple(target.outcome for target in self.targets if target.outcome is not None) or None
+
+    def result_of_back(self) -> tuple[CancelOutcome, ...] | None:
+        """What was done before going back."""
+        return self._outcomes()
+
+    # The gentler way.
+
+    def action_ask_release(self) -> None:
+        """Leave the holder a notice instead; the reason goes along as the message."""
+        if self.busy or self._over or not self.ask_button.display or self.too_early(now()):
+            return
+        self.run_worker(self._ask_release(), exclusive=True, group="confirm", exit_on_error=False)
+
+    async def _ask_release(self) -> None:
+        message = self.reason.text.strip() or None
+        found = await self.attempt(self._do, "ask_release", "asking…", wrap_id=self._target.row.wrap_id, message=message)
+        if not self.is_mounted:
+            return
+        if isinstance(found, Refusal | StoreError):
+            self.say(sentence_of(found), "danger")
         else:
-            self._end(f"Asked: the notice waits for {receipt.holder}, with its next call. Nothing was cancelled.", "ok")
+            holder = one_line(str(getattr(found, "holder", "its holder")))
+            self.say(f"Asked {holder}: it is told with its next call, and again each minute until the wrap ends.", "ok")

@@ -1,52 +1,83 @@
-"""Help for where one is, out of the one table of actions (console.md, Keys)."""
+"""Help for where one is: the keys out of the one table of actions, and what the verdicts mean."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar, Final, get_args
 
-from console.actions import Action, for_screen
+from textual.binding import Binding, BindingType
+
+from console.actions import Action, Group, for_screen
 from console.dialogs.reading import ReadingDialog
 from console.themes import VERDICT_LOOK
-from console.widgets.detail import DetailTab, Document, Line, Section
+from console.widgets.document import DetailTab, Document, Line, Section
 from core.models import Verdict
 
-WHERE = {
-    "overview": "What needs a person stands first, the worst on top. enter goes to the thing itself. Below: the room in figures, its last hour, "
-    "and who is connected.",
-    "wraps": "Every open wrap, by verdict. The detail has the evidence, the timeline out of the trail, the frozen episodes and salvage. "
-    "h shows the ended ones.",
-    "audit": "The trail, the newest at the end, followed. Moving up stops following, G follows again. The filter takes words and fields: "
-    "event:wrap_cancelled outcome:refused project:checkout actor:ada since:30m until:10:30.",
+PLACES: Final[dict[str, tuple[str, str]]] = {
+    "overview": (
+        "Overview",
+        "What needs a person comes first, with the reason; enter goes to the thing itself. "
+        "Below it are the counts, the activity of the last hour, and who is connected.",
+    ),
+    "wraps": (
+        "Wraps",
+        "Every open wrap: whose it is, how long it is open, whether its holder lives, and how many agents wait for it. "
+        "The detail says why each verdict is believed.",
+    ),
+    "audit": (
+        "Audit",
+        "The trail of everything that was done and refused, followed as it is written. Moving up freezes it, G follows again.",
+    ),
 }
-MEANINGS: dict[Verdict, str] = {
-    "DEAD": "two facts of death: process gone, client gone, silent or closed, session ended",
-    "PARTIAL": "the row is damaged; only a cancel clears it",
-    "WEDGED": "alive, but no call for 15 minutes: ask its holder first",
-    "STALE": "one fact of death: look again in a minute",
-    "UNKNOWN": "cannot be told from here",
-    "STARTING": "just opened, not heard yet",
-    "LIVE": "at work, however long it takes",
+MEANINGS: Final[dict[Verdict, str]] = {
+    "DEAD": "Two facts of death: its process, client, connection, session or heartbeat is gone. It can be ended with a reason.",
+    "PARTIAL": "The wrap's row is damaged, so nobody can save with it. It can be cleared with a reason.",
+    "WEDGED": "Its holder lives but has called nothing for a long time. Ask for release first.",
+    "STALE": "One fact of death, which proves nothing yet. Look again in a minute.",
+    "UNKNOWN": "It can't be told from here, such as a holder on another host. It may be alive.",
+    "STARTING": "Its holder has just connected and has not beaten yet.",
+    "LIVE": "Its holder is alive and at work.",
 }
+
+
+def help_document(screen: str, read_only: bool = False, keymap: Mapping[str, str] | None = None) -> Document:
+    """The help of a screen."""
+    title, about = PLACES.get(screen, (screen.capitalize(), ""))
+    place = [Line(about)] if about else []
+    if read_only:
+        place.append(Line("Read-only: what would change the store is not there.", "warning"))
+    sections = [Section(title, tuple(place))]
+    actions = for_screen(screen, read_only, keymap)
+    # What this screen is for first, the hand's keys last.
+    order: tuple[Group, ...] = ("Act", "Find", "Mark", "Take away", "Look", "Screens", "Console", "Move")
+    for group in (*order, *(one for one in get_args(Group) if one not in order)):
+        lines = tuple(_line(action) for action in actions if action.group == group)
+        if lines:
+            sections.append(Section(group, lines))
+    sections.append(Section("Verdicts", tuple(_verdict(verdict) for verdict in VERDICT_LOOK)))
+    return Document(f"help:{screen}", (DetailTab("", tuple(sections)),))
+
+
+def _line(action: Action) -> Line:
+    keys = action.shown_keys or ". menu"
+    return Line(f"{action.help}", "danger" if action.dangerous else "", label=keys)
+
+
+def _verdict(verdict: Verdict) -> Line:
+    look = VERDICT_LOOK[verdict]
+    return Line(MEANINGS[verdict], look.role, label=f"{look.glyph} {look.word}")
 
 
 class HelpDialog(ReadingDialog):
-    """Keys of this screen by group, and what the verdicts mean."""
+    """The help of a screen; `?`, escape and q close it."""
 
-    def __init__(self, screen: str, read_only: bool, keymap: Mapping[str, str]) -> None:
-        actions = for_screen(screen, read_only, keymap)
-        groups: dict[str, list[Action]] = {}
-        for action in actions:
-            if action.keys:
-                groups.setdefault(action.group, []).append(action)
-        keys = tuple(
-            Section(group, tuple(Line(action.help, label=action.shown_keys) for action in found))
-            for group, found in groups.items()
-        )
-        legend = tuple(Line(f"{look.word}: {MEANINGS[verdict]}", look.role, look.glyph) for verdict, look in VERDICT_LOOK.items())
-        where = (Section("Here", (Line(WHERE.get(screen, "")),)),)
-        note = (Section("Read-only", (Line("Nothing that changes the store is here.", "warning"),)),) if read_only else ()
-        tabs = (
-            DetailTab("Keys", (*where, *note, *keys)),
-            DetailTab("Verdicts", (Section("What is believed of a holder", legend),)),
-        )
-        super().__init__(f"Help: {screen}", Document(f"help:{screen}", tabs))
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "back", "close", show=False, id="help")]
+    HINT = "j k move · / find · ? close"
+
+    def __init__(self, screen: str, read_only: bool = False, keymap: Mapping[str, str] | None = None) -> None:
+        super().__init__(f"Help: {PLACES.get(screen, (screen, ''))[0]}")
+        self._document = help_document(screen, read_only, keymap)
+
+    def on_mount(self) -> None:
+        """Show it."""
+        self.detail.show(self._document)

@@ -85,9 +85,7 @@ class TypedField(Input):
     """A one-line field; what is pasted into it becomes one inert line."""
 
     def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:
-        super().__init__(typeable(value), compact=True, select_on_focus=False, id=id)
-        # A plain string would be parsed as markup.
-        self.placeholder = Content(placeholder)
+        super().__init__(typeable(value), placeholder=placeholder, compact=True, select_on_focus=False, id=id)
         self.cursor_blink = False
 
     def insert_text_at_cursor(self, text: str) -> None:

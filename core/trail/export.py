@@ -3,46 +3,80 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
+from typing import Any
 
-from core.store.database import View
-from core.trail.verify import COLUMNS, PROGRESS_ROWS, Cancelled, Progress
+from core.store.database import SqliteError, View
+from core.trail.verify import COLUMNS, LARGEST, PROGRESS_ROWS, Cancelled, Progress
+
+NAMES = tuple(name.strip() for name in COLUMNS.split(","))
 
 
 def export(
     view: View,
     write: Callable[[str], object],
     *,
-    first: int = 1,
+    first: int | None = None,
     last: int | None = None,
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> int:
     """Write the rows numbered from `first` to `last` as JSON lines, every column as stored, and give how many there were.
 
-    A cancelled export stops between two rows.
+    None is from the very first or to the very last. What JSON cannot hold is kept so that nothing is lost and the line
+    is told as unreadable: bytes that are not UTF-8 as `\\udc80` to `\\udcff`, a blob as `{"blob": HEX}`. A cancelled export
+    stops between two rows.
     """
-    names = [name.strip() for name in COLUMNS.split(",")]
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_printable).encode
-    newest = view.one("select seq from audit order by seq desc limit 1")
-    total = newest[0] if newest else 0
-    cursor = view.execute(
-        f"select {COLUMNS} from audit where seq >= ? and seq <= ? order by seq", (first, 2**62 if last is None else last)
-    )
-    done = 0
-    try:
-        for row in cursor:
-            if done % PROGRESS_ROWS == 0:
-                if progress:
-                    progress(done, total)
-                if cancelled and cancelled():
-                    break
-            write(encode(dict(zip(names, row, strict=True))) + "\n")
-            done += 1
-    finally:
-        cursor.close()
-    return done
+    encode = json.JSONEncoder(separators=(",", ":"), default=_blob).encode
+    newest = view.one("select count(*) from audit") if progress else None
+    total, done = newest[0] if newest else 0, 0
+    at: float = -math.inf if first is None else first - 1
+    end = LARGEST if last is None else last
+    while True:
+        cursor = None
+        try:
+            cursor = view.execute(f"select {COLUMNS} from audit where seq > ? and seq <= ? order by seq", (at, end))
+            while True:
+                if done % PROGRESS_ROWS == 0:
+                    if progress:
+                        progress(done, total)
+                    if cancelled and cancelled():
+                        return done
+                row = cursor.fetchone()
+                if row is None:
+                    return done
+                write(encode(dict(zip(NAMES, row, strict=True))) + "\n")
+                at, done = row[0], done + 1
+        except SqliteError as error:
+            if "decode" not in str(error).lower():
+                raise
+        finally:
+            if cursor is not None:
+                cursor.close()
+        seq, values = _raw_row(view, at, end)
+        # as ASCII: half a surrogate pair is no character that a file could take
+        write(json.dumps(dict(zip(NAMES, values, strict=True)), separators=(",", ":"), default=_blob) + "\n")
+        at, done = seq, done + 1
 
 
-def _printable(value: object) -> str:
-    return value.hex() if isinstance(value, bytes) else repr(value)
+def _raw_row(view: View, at: float, end: int) -> tuple[int, list[Any]]:
+    """The row after `at`, whose text is not UTF-8."""
+    columns = ", ".join(f"typeof({name}), cast({name} as blob)" for name in NAMES)
+    row = view.execute(f"select seq, {columns} from audit where seq > ? and seq <= ? order by seq limit 1", (at, end)).fetchone()
+    pairs = zip(row[1::2], row[2::2], strict=True)
+    return row[0], [_as_stored(kind, content) for kind, content in pairs]
+
+
+def _as_stored(kind: str, content: bytes | None) -> Any:
+    if content is None or kind == "blob":
+        return content
+    if kind == "text":
+        return content.decode("utf-8", "surrogateescape")
+    return int(content) if kind == "integer" else float(content)
+
+
+def _blob(value: object) -> dict[str, str]:
+    if isinstance(value, bytes):
+        return {"blob": value.hex()}
+    raise TypeError(f"no column of SQLite's holds a {type(value).__name__}")

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, Literal
 
-from core.store.database import Reader, SqliteError, View
-from core.trail.anchors import AnchorCheck, anchor_path, check_anchors
+from core.store.database import Reader, SqliteError, View, is_busy
+from core.trail.anchors import AnchorCheck, CheckCancelled, anchor_path, check_anchors
 from core.trail.append import FIRST_PREVIOUS_HASH
 
 COLUMNS = "seq, version, at, event, outcome, project_key, actor, connection_id, subject, data, prev_hash, hash"
@@ -22,10 +23,14 @@ HASHED = "json_array(version, seq, at, event, outcome, project_key, actor, conne
 """What a row's hash is taken over, as the specification puts it."""
 PROGRESS_ROWS = 20_000
 BREAKS_NAMED = 1_000
-SEARCHES = 50
-"""How many broken rows are looked up elsewhere in the trail, to tell a moved row from an altered one."""
+SEARCHES = 20
+"""How many broken rows are looked up in the whole trail, to tell a moved row from an altered one."""
+MISMATCHES_NAMED = 100
+LARGEST = 2**63 - 1
+"""The largest number that SQLite can give a row; what sorts after it is no number."""
 
 BreakKind = Literal["altered", "missing", "out of order", "unreadable"]
+Tail = Literal["anchored", "not anchored", "anchor broken", "nothing to verify"]
 Progress = Callable[[int, int], None]
 Cancelled = Callable[[], bool]
 
@@ -42,7 +47,10 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a verification found. `ok` is whether nothing is broken (an unanchored tail alone is no break); `words` says it all."""
+    """What a verification found. `ok` is whether nothing is broken (an unanchored tail alone is no break); `words` says it all.
+
+    `first_seq` and `last_seq` are of the rows in their places, `note` is what was not checked, in a clause.
+    """
 
     rows: int
     first_seq: int
@@ -53,6 +61,16 @@ class Verification:
     store_mismatches: tuple[str, ...]
     anchors: AnchorCheck | None
     cancelled: bool
+    note: str = ""
+
+    @property
+    def tail(self) -> Tail:
+        """What is known of the trail's end, in one of four terms (room.md 5)."""
+        if not self.rows and not self.broken:
+            return "nothing to verify"
+        if self.anchors is None or self.anchors.state == "not anchored":
+            return "not anchored"
+        return "anchored" if self.anchors.state == "anchored" else "anchor broken"
 
     @property
     def ok(self) -> bool:
@@ -73,15 +91,16 @@ class Verification:
         tail = self.anchors.words if self.anchors else "the tail is not checked against anchors"
         if not self.rows and not self.broken:
             return f"nothing to verify: the trail has no rows; {tail}"
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
         if self.ok:
-            return f"OK: {self.rows:,} rows checked, {tail}"
+            return f"OK: {rows} checked, {f'{self.note}, ' if self.note else ''}{tail}"
         named = [one.words for one in self.breaks[:3]] + list(self.store_mismatches[:2])
         named += list(self.anchors.problems[:2]) if self.anchors else []
         count = (
             len(self.breaks) + self.breaks_more + len(self.store_mismatches) + (len(self.anchors.problems) if self.anchors else 0)
         )
         more = f" and {count - len(named)} more" if count > len(named) else ""
-        return f"BROKEN: {'; '.join(named)}{more} ({self.rows:,} rows checked)"
+        return f"DAMAGED: {'; '.join(named)}{more} ({rows} checked)"
 
 
 class _Encoded(dict[Any, str]):
@@ -107,12 +126,21 @@ class _Walk:
     last_hash: str = FIRST_PREVIOUS_HASH
     searches: int = 0
     chain_known: bool = True
+    begun: bool = False
     seam: tuple[int, str] | None = None
+    named: int | None = None
+    moved_by: int = 0
+    lost: int = 0
+    """Lines of a file, since the last row, that may have been rows."""
+
+    def name(self, kind: BreakKind, seq: int, words: str) -> None:
+        """Name a row that is broken, but no row twice."""
+        if self.named != seq:
+            self.named = seq
+            self.add(kind, seq, seq, words)
 
     def add(self, kind: BreakKind, seq: int, last_seq: int, words: str) -> None:
-        """Name a break, once a row, up to the bound."""
-        if self.breaks and self.breaks[-1].seq == seq and self.breaks[-1].kind != "missing":
-            return
+        """Note a break, up to the bound."""
         if len(self.breaks) >= BREAKS_NAMED:
             self.breaks_more += 1
         else:
@@ -136,96 +164,177 @@ def verify(
 ) -> Verification:
     """Check every row, its link, the store against the trail, and the anchors in the file `anchors` (None leaves them out).
 
-    `progress` gets rows done and rows in all, now and then; `cancelled` is asked as often and stops the walk.
+    `progress` gets rows done and about how many there are, now and then; `cancelled` is asked as often and stops it.
+    A broken row is named, never raised; StoreError is only for a store that cannot be read at all (room.md 5).
     """
-    walk = _Walk(seam=_seam(view))
+    first = view.one("select seq, at from audit where seq is not null order by seq limit 1")
     last = view.one("select seq from audit order by seq desc limit 1")
-    total = last[0] if last else 0
-    stopped = _walk_rows(view, walk, total, progress, cancelled)
-    mismatches = () if stopped else _store_mismatches(view)
+    numbered = first is not None and _is_number(first[0]) and _is_number(last[0])
+    walk = _Walk(seam=_seam(view, first[0]) if numbered else None)
+    ticker = _Ticker(progress, cancelled, last[0] - first[0] + 1 if numbered else 0)
+    stopped = _walk_rows(view, walk, ticker)
+    mismatches: list[str] = []
     found = None
-    if anchors is not None and not stopped:
-        store_id = view.one("select store_id from store")[0]
-        found = check_anchors(view, anchors, store_id)
-    return Verification(
-        walk.rows, walk.first_seq, walk.last_seq, walk.last_hash, tuple(walk.breaks), walk.breaks_more, mismatches, found, stopped
-    )
+    if not stopped:
+        _name_unnumbered(view, walk)
+        mismatches = _store_mismatches(view, str(first[1]) if walk.seam and first else "")
+        store = view.one("select store_id from store")
+        if store is None:
+            mismatches.append("the store's own row is gone, so its anchors cannot be told from those of other stores")
+        elif anchors is not None:
+            try:
+                found = check_anchors(view, anchors, str(store[0]), cancelled=cancelled)
+            except CheckCancelled:
+                stopped = True
+    note = f"rows 1 to {walk.seam[0]:,} were sealed and their segments are not checked here" if walk.seam else ""
+    return _verification(walk, stopped, note, tuple(mismatches), found)
 
 
 def verify_file(lines: Iterable[str], *, progress: Progress | None = None, cancelled: Cancelled | None = None) -> Verification:
-    """Check an export of the trail (JSON lines) without the store. A line that cannot be read is named by its number."""
-    walk = _Walk()
+    """Check an export of the trail (JSON lines) without the store. A line that cannot be read is named by its number.
+
+    An export may begin after row 1: the words then say so. `progress` gets lines done and 0, for nobody knows how many come.
+    """
+    walk, encoded, ticker, note = _Walk(), _Encoded(), _Ticker(progress, cancelled, 0), ""
     names = [name.strip() for name in COLUMNS.split(",")]
     stopped = False
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        if ticker.stop(number):
+            stopped = True
+            break
+        row = _row_of_line(line, names)
+        if row is None:
+            walk.lost += 1
+            seq = walk.last_seq + walk.lost
+            walk.add(
+                "unreadable",
+                seq,
+                seq,
+                f"line {number} of the file is {'unreadable' if line.strip() else 'unreadable: it is blank'}",
+            )
             continue
-        if number % PROGRESS_ROWS == 0:
-            if progress:
-                progress(number, 0)
-            if cancelled and cancelled():
-                stopped = True
-                break
-        try:
-            data = json.loads(line)
-            row = tuple(data[name] for name in names)
-        except (ValueError, KeyError, TypeError):
-            walk.add("unreadable", walk.last_seq + 1, walk.last_seq + 1, f"line {number} of the file is unreadable")
-            walk.chain_known = False
-            walk.last_seq += 1
-            continue
-        if walk.rows == 0 and isinstance(row[0], int) and row[0] > 1:
-            walk.seam = (row[0] - 1, row[10])  # an export may begin later: what came before is not here to be checked
-        _check_row(walk, row, _Encoded(), None)
+        if not walk.begun and row[0] > 1 + walk.lost:
+            walk.seam = (row[0] - 1, row[10])
+            note = f"it starts at row {row[0]:,}: what came before is not checked"
+        _check_row(walk, row, encoded, None)
+    return _verification(walk, stopped, note, (), None)
+
+
+def _verification(
+    walk: _Walk, stopped: bool, note: str, mismatches: tuple[str, ...], anchors: AnchorCheck | None
+) -> Verification:
     return Verification(
-        walk.rows, walk.first_seq, walk.last_seq, walk.last_hash, tuple(walk.breaks), walk.breaks_more, (), None, stopped
+        walk.rows,
+        walk.first_seq,
+        walk.last_seq,
+        walk.last_hash,
+        tuple(walk.breaks),
+        walk.breaks_more,
+        mismatches,
+        anchors,
+        stopped,
+        note,
     )
 
 
-def _walk_rows(view: View, walk: _Walk, total: int, progress: Progress | None, cancelled: Cancelled | None) -> bool:
-    encoded, at = _Encoded(), -1
+def _row_of_line(line: str, names: list[str]) -> tuple[Any, ...] | None:
+    try:
+        data = json.loads(line)
+        row = tuple(data[name] for name in names)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return row if _is_number(row[0]) else None
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and -LARGEST - 1 <= value <= LARGEST
+
+
+class _Ticker:
+    """Tells the progress, and asks whether to go on, every so many rows."""
+
+    def __init__(self, progress: Progress | None, cancelled: Cancelled | None, total: int) -> None:
+        self._progress = progress
+        self._cancelled = cancelled
+        self._total = total
+        self._next = PROGRESS_ROWS
+
+    def stop(self, done: int) -> bool:
+        """Whether to stop after `done` rows."""
+        if done < self._next:
+            return False
+        self._next = done + PROGRESS_ROWS
+        self.tell(done)
+        return self._cancelled is not None and self._cancelled()
+
+    def tell(self, done: int) -> None:
+        """Tell the progress now."""
+        if self._progress:
+            self._progress(done, self._total)
+
+
+def _walk_rows(view: View, walk: _Walk, ticker: _Ticker) -> bool:
+    encoded = _Encoded()
+    at: float = -math.inf  # before every number: a row that was moved below 1 is seen too
     while True:
         cursor = None
         try:
-            cursor = view.execute(f"select seq, prev_hash, hash, {HASHED} from audit where seq > ? order by seq", (at,))
+            cursor = view.execute(
+                f"select seq, prev_hash, hash, {HASHED} from audit where seq > ? and seq <= {LARGEST} order by seq", (at,)
+            )
             cursor.row_factory = None
             while rows := cursor.fetchmany(PROGRESS_ROWS // 20):
                 _check_rows(view, walk, rows, encoded)
                 at = rows[-1][0]
-                if walk.rows % PROGRESS_ROWS < len(rows):
-                    if progress:
-                        progress(walk.rows, total)
-                    if cancelled and cancelled():
-                        return True
+                if ticker.stop(walk.rows):
+                    return True
+            ticker.tell(walk.rows)
             return False
-        except SqliteError:
+        except SqliteError as error:
             if cursor is not None:
                 cursor.close()  # left to be collected, it would reset the statement under the next cursor
-            at = _pass_unreadable(view, walk, at, encoded)
+            if _is_no_damage(error):
+                raise
+            at = _pass_unreadable(view, walk, at, encoded, error)
+            if ticker.stop(walk.rows):
+                return True
 
 
-def _pass_unreadable(view: View, walk: _Walk, at: int, encoded: _Encoded) -> int:
+def _is_no_damage(error: BaseException) -> bool:
+    """Whether a query failed for what is not in the rows: it was interrupted, or another process holds the store."""
+    return "interrupted" in str(error) or is_busy(error)
+
+
+def _pass_unreadable(view: View, walk: _Walk, at: float, encoded: _Encoded, error: BaseException) -> float:
     """Somewhere after `at` a row cannot be read as text: go on row by row to it, name it, and give its number."""
     while True:
-        seq = int(view.execute("select seq from audit where seq > ? order by seq limit 1", (at,)).fetchone()[0])
-        row = _whole_row(view, seq)
-        if row is None or any(isinstance(value, bytes) for value in row):
-            _gap(walk, seq)
-            walk.add("unreadable", seq, seq, f"row {seq} is unreadable")
-            walk.rows += 1
-            walk.first_seq = walk.first_seq or seq
-            walk.last_seq, walk.chain_known = seq, False
-            return seq
-        _check_row(walk, row, encoded, view)
-        at = seq
+        found = view.execute(f"select seq from audit where seq > ? and seq <= {LARGEST} order by seq limit 1", (at,)).fetchone()
+        if found is None:
+            raise error  # no row is to blame
+        at = found[0]
+        row = _whole_row(view, at)
+        readable = row is not None and _is_number(at) and not any(isinstance(value, bytes) for value in row)
+        _check_row(walk, row if row is not None and readable else (at, *[None] * 11), encoded, view)
+        if not readable:
+            return at
 
 
-def _whole_row(view: View, seq: int) -> tuple[Any, ...] | None:
+def _whole_row(view: View, seq: object) -> tuple[Any, ...] | None:
     try:
         row = view.execute(f"select {COLUMNS} from audit where seq = ?", (seq,)).fetchone()
-    except SqliteError:
+    except SqliteError as error:
+        if _is_no_damage(error):
+            raise
         return None
-    return tuple(row)
+    return tuple(row) if row else None
+
+
+def _name_unnumbered(view: View, walk: _Walk) -> None:
+    """Rows that no order finds: only a table that was rebuilt without its primary key can hold them."""
+    count = sum(view.one(f"select count(*) from audit where {where}")[0] for where in ("seq is null", f"seq > {LARGEST}"))
+    if count:
+        seq = walk.last_seq + 1
+        walk.add("unreadable", seq, seq, f"{count:,} row{'s have' if count > 1 else ' has'} no number")
 
 
 def _check_rows(view: View, walk: _Walk, rows: list[tuple[Any, ...]], encoded: _Encoded) -> None:
@@ -236,59 +345,85 @@ def _check_rows(view: View, walk: _Walk, rows: list[tuple[Any, ...]], encoded: _
             last_seq, last_hash = seq, digest
             done += 1
             continue
-        walk.rows, walk.last_seq, walk.last_hash = walk.rows + done, last_seq, last_hash
+        _keep(walk, done, last_seq, last_hash)
         done = 0
         _check_row(walk, _whole_row(view, seq) or (seq, *[None] * 11), encoded, view)
         last_seq, last_hash = walk.last_seq, walk.last_hash
-    walk.rows, walk.last_seq, walk.last_hash = walk.rows + done, last_seq, last_hash
-    walk.first_seq = walk.first_seq or (1 if walk.rows else 0)
+    _keep(walk, done, last_seq, last_hash)
+
+
+def _keep(walk: _Walk, done: int, last_seq: int, last_hash: str) -> None:
+    if done:
+        if not walk.begun:
+            walk.first_seq, walk.begun = last_seq - done + 1, True
+        walk.rows, walk.last_seq, walk.last_hash = walk.rows + done, last_seq, last_hash
 
 
 def _check_row(walk: _Walk, row: tuple[Any, ...], encoded: _Encoded, view: View | None) -> None:
     """Check one row with all that may be wrong with it."""
     seq, previous, digest = row[0], row[10], row[11]
-    if not isinstance(seq, int):
+    walk.rows += 1
+    if not _is_number(seq):
         walk.add("unreadable", walk.last_seq + 1, walk.last_seq + 1, f"the row after row {walk.last_seq} has no number")
-        walk.rows, walk.chain_known = walk.rows + 1, False
         return
-    gap = _gap(walk, seq)
-    linked = gap or not walk.chain_known or previous == walk.last_hash
+    place = _place(walk, seq)
     computed = _hash_of(row, encoded)
-    if computed is None:
-        walk.add("unreadable", seq, seq, f"row {seq} is unreadable: a column holds what no row can hold")
+    whole = computed is not None and type(digest) is str
+    if place == "stray":
+        # it follows nothing and nothing follows it: the chain goes on without it
+        moved = _home_of(walk, row, encoded, view) if whole and computed != digest else None
+        walk.name(
+            "out of order",
+            seq,
+            f"row {seq} is out of order: it {f'was row {moved}' if moved else f'comes after row {walk.last_seq}'}",
+        )
+        return
+    if not whole:
+        walk.name("unreadable", seq, f"row {seq} is unreadable: a column holds what no row can hold")
     elif computed != digest:
         moved = _home_of(walk, row, encoded, view)
         if moved is not None and moved != seq:
-            walk.add("out of order", seq, seq, f"row {seq} is out of order: it was row {moved}")
+            walk.name("out of order", seq, f"row {seq} is out of order: it was row {moved}")
         else:
-            walk.add("altered", seq, seq, f"row {seq} is altered")
-    elif not linked and walk.rows:
-        # this row is whole and names another predecessor, so the one before it was forged together with its hash
-        walk.add("altered", walk.last_seq, walk.last_seq, f"row {walk.last_seq} is altered, with its hash")
-    elif not linked:
-        walk.add("altered", seq, seq, f"row {seq} is altered: the first row must follow nothing")
-    walk.rows += 1
-    walk.first_seq = walk.first_seq or seq
-    walk.last_seq = max(seq, walk.last_seq)
-    walk.last_hash = digest if isinstance(digest, str) else ""
-    walk.chain_known = isinstance(digest, str) and computed is not None
+            walk.name("altered", seq, f"row {seq} is altered")
+    elif place == "next" and walk.chain_known and previous != walk.last_hash:
+        # a whole row names another predecessor: the row before it was forged with its hash, or else this one was
+        forged = walk.last_seq if walk.begun and _is_followed(view, seq, digest) else seq
+        walk.name("altered", forged, f"row {forged} is altered, with its hash")
+    if not walk.begun:
+        walk.first_seq, walk.begun = seq, True
+    walk.last_seq, walk.last_hash = seq, digest if whole else ""
+    walk.chain_known = whole
 
 
-def _gap(walk: _Walk, seq: int) -> bool:
-    """Name the rows that are missing before `seq`; True when some are, so that its link cannot be checked."""
+def _place(walk: _Walk, seq: int) -> Literal["next", "after a gap", "stray"]:
+    """Where a row stands in the order; rows that are missing before it are named."""
     expected = walk.last_seq + 1
-    if walk.rows == 0 and walk.seam is not None and seq == walk.seam[0] + 1:
-        walk.last_hash = walk.seam[1]
-        return False
+    if not walk.begun and walk.seam is not None and seq == walk.seam[0] + 1:
+        walk.last_hash, walk.lost = walk.seam[1], 0
+        return "next"
     if seq < expected:
-        walk.add("out of order", seq, seq, f"row {seq} is out of order: it comes after row {walk.last_seq}")
-        return True
+        return "stray"
+    start, walk.lost = expected + walk.lost, 0  # unreadable lines of a file stand for the rows that they may have been
     if seq == expected:
-        return False
-    last = seq - 1
-    words = f"row {expected} is missing" if last == expected else f"rows {expected} to {last} are missing"
-    walk.add("missing", expected, last, words)
-    return True
+        return "next"
+    if seq > start:
+        words = f"row {start} is missing" if start == seq - 1 else f"rows {start} to {seq - 1} are missing"
+        walk.add("missing", start, seq - 1, words)
+    return "after a gap"
+
+
+def _is_followed(view: View | None, seq: int, digest: str) -> bool:
+    """Whether the row after `seq` vouches for its hash; without a row after it, nothing speaks against it."""
+    if view is None:
+        return True
+    try:
+        row = view.execute("select prev_hash from audit where seq = ?", (min(seq + 1, LARGEST),)).fetchone()
+    except SqliteError as error:
+        if _is_no_damage(error):
+            raise
+        return True
+    return row is None or row[0] == digest
 
 
 def _hash_of(row: tuple[Any, ...], encoded: _Encoded, seq: int | None = None) -> str | None:
@@ -311,53 +446,86 @@ def _hash_of(row: tuple[Any, ...], encoded: _Encoded, seq: int | None = None) ->
 
 def _home_of(walk: _Walk, row: tuple[Any, ...], encoded: _Encoded, view: View | None) -> int | None:
     """The number that a row had when it was written, when its own hash vouches for it; None when it does not."""
-    if view is None or walk.searches >= SEARCHES:
+    if view is None:
         return None
-    walk.searches += 1
+    seq = row[0]
+    home = _vouched(row, encoded, (seq + walk.moved_by, seq - 1, seq + 1, seq - 2, seq + 2))
+    if home is None and walk.searches < SEARCHES:
+        walk.searches += 1
+        home = _searched(row, encoded, view)
+    if home is not None:
+        walk.moved_by = home - seq  # a block that was moved was moved by the same number
+    return home
+
+
+def _searched(row: tuple[Any, ...], encoded: _Encoded, view: View) -> int | None:
     if row[10] == FIRST_PREVIOUS_HASH:
-        home = 1
-    else:
-        found = view.execute("select seq from audit where hash = ?", (row[10],)).fetchone()
-        near = range(max(1, row[0] - 2), row[0] + 3)
-        if found is None:
-            return next((one for one in near if _hash_of(row, encoded, one) == row[11]), None)
-        home = int(found[0]) + 1
-    candidates = (home, home - 1, row[0] - 1, row[0] + 1)
+        return _vouched(row, encoded, (1,))
+    # by the row that follows it, which an index finds, or else by the one before it
+    for where, value, step in (("prev_hash", row[11], -1), ("hash", row[10], 1)):
+        found = view.execute(f"select seq from audit where {where} = ? limit 1", (value,)).fetchone()
+        if found and _is_number(found[0]):
+            home = _vouched(row, encoded, (found[0] + step, found[0]))
+            if home is not None:
+                return home
+    return None
+
+
+def _vouched(row: tuple[Any, ...], encoded: _Encoded, candidates: tuple[int, ...]) -> int | None:
     return next((one for one in candidates if _hash_of(row, encoded, one) == row[11]), None)
 
 
-def _seam(view: View) -> tuple[int, str] | None:
-    """Up to where the trail was sealed: the last number and hash that left with a segment (room.md 5)."""
-    row = view.one(
-        "select json_extract(data, '$.last'), json_extract(data, '$.last_hash') from audit"
-        " where event = 'trail_sealed' and outcome = 'done' order by seq desc limit 1"
-    )
-    return (row[0], row[1]) if row and isinstance(row[0], int) and isinstance(row[1], str) else None
+def _seam(view: View, first_seq: int) -> tuple[int, str] | None:
+    """Up to where the trail was sealed: the last number and hash that left with a segment, when row `first_seq` follows it (room.md 5)."""
+    if first_seq <= 1:
+        return None
+    for row in view.all("select data from audit where event = 'trail_sealed' and outcome = 'done' order by seq desc limit 1000"):
+        try:
+            data = json.loads(row[0])
+            last, last_hash = data["last"], data["last_hash"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue  # the walk names that row
+        if last == first_seq - 1 and isinstance(last_hash, str):
+            return first_seq - 1, last_hash
+    return None
 
 
-def _store_mismatches(view: View) -> tuple[str, ...]:
-    """What stands in the store without the trail knowing of it (room.md 5)."""
-    found = []
-    unknown = view.all(
-        "select w.id, w.project_key from wraps w where w.ended_at is null and not exists (select 1 from audit a"
-        " where a.subject = 'wrap:' || w.id and a.event = 'wrap_started' and a.outcome = 'done') order by w.id limit 100"
+def _store_mismatches(view: View, sealed_before: str) -> list[str]:
+    """What stands in the store without the trail knowing of it (room.md 5). What ended before `sealed_before` left with its rows."""
+    found: list[str] = []
+    open_wraps = view.all(
+        "select w.id from wraps w where w.ended_at is null and not exists (select 1 from audit a"
+        " where a.subject = 'wrap:' || w.id and a.event = 'wrap_started' and a.outcome = 'done')"
+        f" order by w.id limit {MISMATCHES_NAMED + 1}"
     )
-    found += [f"wrap {row[0]} is open, but the trail has no wrap_started of it" for row in unknown]
+    _name_mismatches(found, [f"wrap {row[0]} is open, but the trail has no wrap_started of it" for row in open_wraps])
     ended = view.all(
-        "select w.id, w.outcome from wraps w where w.ended_at is not null and not exists (select 1 from audit a"
-        " where a.subject = 'wrap:' || w.id and a.event in ('wrap_completed', 'wrap_cancelled') and a.outcome = 'done') order by w.id limit 100"
+        "select w.id from wraps w where w.ended_at is not null and w.ended_at >= ? and not exists (select 1 from audit a"
+        " where a.subject = 'wrap:' || w.id and a.outcome = 'done'"
+        " and a.event = case w.outcome when 'saved' then 'wrap_completed' else 'wrap_cancelled' end)"
+        f" order by w.id limit {MISMATCHES_NAMED + 1}",
+        (sealed_before,),
     )
-    found += [f"wrap {row[0]} has ended, but the trail does not say how" for row in ended]
+    _name_mismatches(found, [f"wrap {row[0]} has ended, but the trail does not say how" for row in ended])
     saved = view.all(
-        "select c.project_key, c.revision from continuity c where not exists (select 1 from audit a where a.subject = 'wrap:' || c.wrap_id"
-        " and a.event = 'continuity_saved' and a.outcome = 'done' and json_extract(a.data, '$.content_hash') = c.sha256)"
-        " and c.wrap_id is not null order by c.project_key, c.revision limit 100"
+        "select c.project_key, c.revision from continuity c where c.created_at >= ? and not exists (select 1 from audit a"
+        " where a.subject = 'wrap:' || c.wrap_id and a.event = 'continuity_saved' and a.outcome = 'done'"
+        # a row whose data were spoilt is named by the walk, and must not end the query
+        " and case when typeof(a.data) = 'text' and json_valid(a.data) then json_extract(a.data, '$.content_hash') end = c.sha256)"
+        f" order by c.project_key, c.revision limit {MISMATCHES_NAMED + 1}",
+        (sealed_before,),
     )
-    found += [f"continuity revision {row[1]} of {row[0]} is not what the trail says was saved" for row in saved]
+    _name_mismatches(found, [f"continuity revision {row[1]} of {row[0]} is not what the trail says was saved" for row in saved])
     if view.one("select 1 from audit limit 1"):
-        return tuple(found)
+        return found
     # an emptied trail over a store that has seen deeds is missing rows, not "nothing to verify"
     used = view.one(
         "select exists (select 1 from episodes) or exists (select 1 from wraps) or exists (select 1 from connections)"
     )
-    return (*found, "the trail is empty, but the store is not") if used[0] else tuple(found)
+    return [*found, "the trail is empty, but the store is not"] if used[0] else found
+
+
+def _name_mismatches(found: list[str], sentences: list[str]) -> None:
+    found += sentences[:MISMATCHES_NAMED]
+    if len(sentences) > MISMATCHES_NAMED:
+        found.append(f"more than {MISMATCHES_NAMED} of these: the rest is not named")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from textual.pilot import Pilot
+
 from console.app import ConsoleApp
+from console.table import RowTable
 from core.server.demo.seed import CHAPTERS
 from core.server.demo.stories import CHECKOUT, PAYMENTS, SEARCH, Story
+from tests.console.waiting import until
 from tests.rooms import Rooms, refused, text
 
 STORE = Path("room.db")
@@ -111,7 +115,20 @@ PICTURES: dict[str, Keys] = {
     "overview": (),
     "wraps": ("2",),
     "wraps-timeline": ("2", "]"),
+    "wraps-episodes": ("2", "]", "]"),
     "audit": ("5",),
+    "audit-filtered": ("5", "slash", *"outcome:refused", "enter"),
+    "force-cancel": ("2", "X", *"its laptop is gone"),
+    "force-cancel-live": ("2", "G", "X"),
+    "force-cancel-several": ("2", "asterisk", "X"),
+    "ask-for-release": ("2", "j", "m"),
+    "salvage": ("1", "G", "u"),
+    "verify": ("5", "v"),
+    "help": ("2", "question_mark"),
+    "menu": ("2", "full_stop"),
+    "project": ("p",),
+    "palette": ("colon",),
+    "write-file": ("2", "w"),
 }
 """What is pictured: a name, and the keys that lead there from the start."""
 
@@ -121,3 +138,28 @@ SIZES = ((80, 24), (120, 40), (200, 60))
 def ready(app: ConsoleApp) -> Callable[[], bool]:
     """Whether the app shows its first snapshot."""
     return lambda: app.pane.shown.snapshot is not None
+
+
+def lead_to(name: str) -> Callable[[Pilot[Any]], Awaitable[None]]:
+    """What leads a running app to a picture: its keys, each after the one before has settled."""
+
+    async def lead(pilot: Pilot[Any]) -> None:
+        app = pilot.app
+        assert isinstance(app, ConsoleApp)
+        await until(pilot, ready(app))
+        for key in PICTURES[name]:
+            await pilot.press(key)
+            await quiet(pilot)
+        await quiet(pilot)
+
+    return lead
+
+
+async def quiet(pilot: Pilot[Any]) -> None:
+    """Let workers end and what they brought be painted."""
+    app = pilot.app
+    assert isinstance(app, ConsoleApp)
+    await pilot.app.workers.wait_for_complete([worker for worker in app.workers if worker.group != "confirm"])
+    await pilot.pause()
+    await until(pilot, lambda: not any(table._flashing for table in app.screen.query(RowTable)))
+    await pilot.pause()

@@ -1,0 +1,22 @@
+"""Every screen and dialog as it looks, held against its picture: narrow, usual and wide, dark and light (console.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.console.scene import PICTURES, SIZES, Scene, lead_to
+
+SHOWN = [(name, SIZES[1], "watchroom-dark") for name in PICTURES]
+SHOWN += [(name, SIZES[0], "watchroom-dark") for name in PICTURES]
+SHOWN += [(name, SIZES[2], "watchroom-dark") for name in ("overview", "wraps", "audit")]
+SHOWN += [(name, SIZES[1], "watchroom-light") for name in ("overview", "wraps", "audit", "force-cancel")]
+SHOWN += [("overview", SIZES[1], "watchroom-high-contrast"), ("overview", SIZES[1], "ansi-dark")]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "theme"), SHOWN, ids=[f"{name}-{size[0]}-{theme.removeprefix('watchroom-')}" for name, size, theme in SHOWN]
+)
+def test_picture(snap_compare: Any, room_scene: Scene, name: str, size: tuple[int, int], theme: str) -> None:
+    assert snap_compare(room_scene.app(theme=theme), terminal_size=size, run_before=lead_to(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ class CountingIds:
 
     def token(self) -> str:
         """A wrap token."""
-        return f"{next(self._numbers):032x}"
+        return hashlib.sha256(f"token {next(self._numbers)}".encode()).hexdigest()[:32]
 
     def episode_id(self) -> str:
         """An episode id."""

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from console.dialogs.parts import DialogButton, Field, Lines, TypedField
-from console.text import safe_content
+from console.text import one_line, safe_content
 from console.widgets.document import Line
 from core.errors import Refusal, StoreError
 from core.views.snapshot import Snapshot
@@ -26,6 +26,8 @@ __all__ = ["Dialog", "DialogButton", "Do", "Field", "Lines", "now", "sentence_of
 Result = TypeVar("Result")
 Do = Callable[..., Awaitable[Any]]
 """`await do("verb", **arguments)` runs a verb off the UI thread; it raises Refusal or StoreError."""
+SAID_LIMIT = 800
+"""Characters that what is said above the buttons may take: a refusal may quote foreign text of any length."""
 
 
 class Panel(Vertical):
@@ -69,7 +71,9 @@ class Dialog(ModalScreen[Result], Generic[Result]):
             & > #buttons { height: 1; margin: 1 0 0 0; }
         }
         &.-dangerous > Panel { border: round $role-danger; border-title-color: $role-danger; }
-        &.-whole > Panel { width: 100%; max-width: 100%; height: 100%; margin: 1 2; & > Body { height: 1fr; } }
+        &.-whole > Panel {
+            width: 100%; max-width: 100%; height: 100%; margin: 1 2; background: $background; & > Body { height: 1fr; }
+        }
         &.-small > Panel {
             width: 100%; padding: 0 1; margin: 0;
             & > #said, & > #fields, & > #buttons { margin: 0; }
@@ -157,6 +161,12 @@ class Dialog(ModalScreen[Result], Generic[Result]):
         self.set_class(event.size.height < 30 or event.size.width < 90, "-small")
         self.fit_soon()
 
+    def set_hint(self, hint: str) -> None:
+        """Name these keys in the frame."""
+        self.hint = hint
+        self.panel.border_subtitle = safe_content(hint)
+        self.fit_soon()
+
     def fit_soon(self) -> None:
         """Share the height out again, once what changed is laid out."""
         if not self._whole:
@@ -183,7 +193,7 @@ class Dialog(ModalScreen[Result], Generic[Result]):
     def say(self, text: str, role: str = "") -> None:
         """Say this above the buttons; "" takes it away."""
         if text:
-            self.said.set_lines(Line(text, role))
+            self.said.set_lines(Line(one_line(text, SAID_LIMIT), role))
         else:
             self.said.set_lines()
         self.fit_soon()

@@ -37,7 +37,7 @@ class ChoiceTable(RowTable, can_focus=False):
     """A list whose cursor is moved by the dialog while something else has the keys; as high as its rows."""
 
     DEFAULT_CSS = """
-    ChoiceTable { height: auto; background: $panel; scrollbar-background: $panel; }
+    ChoiceTable { height: auto; scrollbar-size-horizontal: 0; }
     """
 
     most_rows = MOST_ROWS
@@ -68,7 +68,7 @@ class ListDialog(Dialog[str]):
     ]
 
     DEFAULT_CSS = """
-    ListDialog > Panel { max-width: 84; padding: 0 1; & > #buttons { display: none; } }
+    ListDialog > Panel { max-width: 84; padding: 0 1; background: $background; & > #buttons { display: none; } }
     """
 
     def __init__(self, heading: str, columns: tuple[Column, ...], empty: str) -> None:
@@ -179,7 +179,7 @@ class MenuDialog(ListDialog):
         widest = max((cells(one_line(action.label)) for action in actions), default=8)
         columns = (
             Column("key", "key", 6, sortable=False, flashes=False),
-            Column("label", "", max(8, widest), sortable=False, flashes=False),
+            Column("label", "does", max(8, widest), sortable=False, flashes=False),
             Column("help", "", 20, grow=1, drop=1, sortable=False, flashes=False),
         )
         super().__init__(heading, columns, "Nothing can be done with this row")

@@ -48,8 +48,9 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
 
     DEFAULT_CSS = """
     ForceCancelDialog {
-        & EvidenceList { margin: 1 0; }
-        &.-small EvidenceList { margin: 0; }
+        & EvidenceList { margin: 1 0 0 0; }
+        & #consequences { margin: 1 0 0 0; }
+        &.-small EvidenceList, &.-small #consequences { margin: 0; }
         & #typed { display: none; &.-asked { display: block; } }
     }
     """
@@ -66,7 +67,7 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         self._single = len(rows) == 1
         self._about = Lines()
         self._evidence = EvidenceList()
-        self._consequences = Lines()
+        self._consequences = Lines(id="consequences")
         self.reason = Field("reason", placeholder="why it has to end, in a sentence", id="reason")
         self.typed = Field("token", placeholder=f"its first {TYPED_CHARACTERS} characters", id="typed")
         self.back_button = DialogButton("Back", "back")
@@ -121,6 +122,8 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         self.reason.display = not self._over
         if self._over and not self.back_button.has_focus:
             self.back_button.focus(scroll_visible=False)
+        if self._over:
+            self.set_hint("enter or esc closes")
         self.refresh_buttons()
         self.fit_soon()
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
+from console.text import one_line
 from console.themes import VERDICT_LOOK
 from console.widgets.document import Line, Section
 from core.ages import words_for_age
@@ -49,6 +50,9 @@ class Target:
         return not self.ended and self.outcome is None
 
 
+NAME_LIMIT = 120
+"""Characters that a foreign name may take in a dialog."""
+
 CONSEQUENCES = Section(
     "If you go on",
     (
@@ -57,6 +61,11 @@ CONSEQUENCES = Section(
         Line("A text its holder saves too late is refused, and kept as salvage.", "", "✓"),
     ),
 )
+
+
+def _name(text: str | None, otherwise: str = "unknown") -> str:
+    """A foreign name, cut so that it can't push what matters out of the dialog."""
+    return one_line(text, NAME_LIMIT) if text else otherwise
 
 
 def number(count: int, thing: str) -> str:
@@ -75,12 +84,14 @@ def facts(row: WrapRow) -> Section:
     """Exactly which wrap it is."""
     holder = row.holder
     which = f"{row.wrap_id}, generation {row.generation if row.generation is not None else 'unreadable'}"
-    client = holder.client_name or "unknown client"
-    process = f"pid {holder.pid} on {holder.host}" if holder.pid is not None else "process unknown"
+    client = _name(holder.client_name, "unknown client")
+    process = f"pid {holder.pid} on {_name(holder.host)}" if holder.pid is not None else "process unknown"
     lines = [
-        Line(row.project_key or "none: the row names no project", "strong" if row.project_key else "warning", label="project"),
+        Line(
+            _name(row.project_key, "none: the row names no project"), "strong" if row.project_key else "warning", label="project"
+        ),
         Line(f"{which}, token {row.token_start}…" if row.token_start else f"{which}, token unreadable", label="wrap"),
-        Line(f"{client}, {process}, user {holder.user or 'unknown'}", label="held by"),
+        Line(f"{client}, {process}, user {_name(holder.user)}", label="held by"),
         Line(words_for_age(row.age_seconds) if row.age_seconds is not None else "an unreadable time", label="open for"),
         Line("unreadable" if row.episodes is None else f"{number(row.episodes, 'episode')} frozen with it", label="freezes"),
     ]
@@ -129,18 +140,18 @@ def why_left_out(target: Target) -> str:
     if target.ended:
         return "has ended meanwhile"
     if not target.plain:
-        return f"left out: {target.verdict}, so it is cancelled by itself or not at all"
+        return f"left out: {target.verdict}, its holder may be at work; cancel it by itself"
     return ""
 
 
 def target_line(target: Target) -> Line:
     """One of several marked wraps, with its outcome beside it."""
     row, look = target.row, VERDICT_LOOK[target.verdict]
-    name = f"wrap {row.wrap_id} of {row.project_key or 'no project'}"
+    name = f"wrap {row.wrap_id} of {_name(row.project_key, 'no project')}"
     if target.outcome is not None:
         receipt = target.outcome.receipt
         if receipt is None:
-            return Line(f"{name}: not cancelled. {target.outcome.refusal}", "warning", "!")
+            return Line(f"{name}: not cancelled. {one_line(target.outcome.refusal or '')}", "warning", "!")
         return Line(f"{name}: {receipt_words(receipt)}", "ok", "✓")
     left_out = why_left_out(target)
     if left_out:
@@ -148,10 +159,10 @@ def target_line(target: Target) -> Line:
     age = f", open for {words_for_age(row.age_seconds)}" if row.age_seconds is not None else ""
     blocks = f", blocks {number(row.blocks, 'agent')}" if row.blocks else ""
     token = f", token {row.token_start}…" if row.token_start else ""
-    holder = f", {row.holder.client_name or 'unknown client'}"
-    holder += f" pid {row.holder.pid} on {row.holder.host}" if row.holder.pid is not None else ""
+    holder = f", {_name(row.holder.client_name, 'unknown client')}"
+    holder += f" pid {row.holder.pid} on {_name(row.holder.host)}" if row.holder.pid is not None else ""
     why = next((reason.text for reason in row.judgement.evidence if reason.death), "")
-    because = f": {why}" if why else ""
+    because = f": {one_line(why, NAME_LIMIT)}" if why else ""
     return Line(f"{name}, generation {row.generation}{token}{holder}{age}{blocks}. {look.word}{because}", look.role, look.glyph)
 
 

@@ -51,7 +51,7 @@ def help_document(screen: str, read_only: bool = False, keymap: Mapping[str, str
     # What this screen is for first, the hand's keys last.
     order: tuple[Group, ...] = ("Act", "Find", "Mark", "Take away", "Look", "Screens", "Console", "Move")
     for group in (*order, *(one for one in get_args(Group) if one not in order)):
-        lines = tuple(_line(action) for action in actions if action.group == group)
+        lines = tuple(_line(action) for action in actions if action.group == group and action.owners != ("detail",))
         if lines:
             sections.append(Section(group, lines))
     sections.append(Section("Verdicts", tuple(_verdict(verdict) for verdict in VERDICT_LOOK)))

@@ -19,7 +19,9 @@ from console.text import one_line
 from console.widgets.document import DetailTab, Line, Section, lay_out_tab
 from console.widgets.piece import Piece, PieceLines
 
-_ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
+_ACTING = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]+"
+)
 
 
 def typeable(text: str) -> str:

@@ -145,8 +145,7 @@ class ProgressDialog(Dialog[Found], Generic[Found]):
             lines = (Line(f"cancelled, {self._counted[0]:,} {self._noun} checked", "warning"),)
         self._found.set_lines(*lines[:MOST_LINES])
         self._button.set_label("Close")
-        self.hint = "esc closes"
-        self.panel.border_subtitle = self.hint
+        self.set_hint("enter or esc closes")
         self.say("")
         self.fit_soon()
 

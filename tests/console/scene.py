@@ -46,7 +46,8 @@ class Scene:
         refused(self.blocked, "prepare_wrap", project_key="checkout")
         rooms.clock.advance(64)
         refused(self.blocked, "prepare_wrap", project_key="checkout")
-        for room in (self.wedged, self.live, self.blocked):
+        self.blocked.refused()
+        for room in (self.wedged, self.live, self.blocked, self.operator):
             room.beats.beat(room.identity.connection_id)
         self.live.called()
 

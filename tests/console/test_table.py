@@ -400,7 +400,7 @@ async def test_a_million_rows_ask_only_for_what_is_in_view() -> None:
     source = Pages(1_000_000)
     async with app.run_test(size=(80, 21)) as pilot:
         await pilot.pause()
-        start = time.perf_counter()
+        start = time.process_time()
         app.table.set_source(source)
         await until(pilot, lambda: bool(source.asked))
         assert source.asked == [(0, 19)]
@@ -416,7 +416,7 @@ async def test_a_million_rows_ask_only_for_what_is_in_view() -> None:
         assert "seq999999" in app.shown()[20]
         assert len(source.loaded) == 40
         # Generous: what it must not do is touch a million rows.
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
         await until(pilot, lambda: app.said[-1] == ("highlighted", "seq999999", True))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 
 from tests.fleet.servers import Era, Fleet, rows
@@ -59,11 +61,8 @@ def test_a_blocked_agent_is_told_which_wrap_whose_and_when_to_try_again(fleet: F
 def test_the_sessions_name_is_in_nothing_that_another_agent_gets(fleet: Fleet) -> None:
     holder = fleet.agent(session_id="alice")
     holder.recorded()
-    with_gate = "update projects set gate = 'required'"
-    import sqlite3
-
     with sqlite3.connect(fleet.store) as database:
-        database.execute(with_gate)
+        database.execute("update projects set gate = 'required'")
         database.execute(
             "insert into batons (project_key, session_id, claimed_at) values ('demo', 'alice', '2026-01-01T00:00:00.000000Z')"
         )

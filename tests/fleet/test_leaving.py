@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fleet.servers import ROOT, Fleet, alive, command, environment, rows, until
+from tests.fleet.servers import Fleet, alive, command, environment, rows, until
 
 # a client that starts the server given as its arguments on pipes of its own, says its pid, and stays
 CLIENT = """
@@ -137,9 +137,7 @@ def test_a_second_server_leaves_the_first_alive_with_no_lost_row(fleet: Fleet) -
 
 
 def test_a_server_whose_stdin_is_closed_from_the_start_says_so(tmp_path: Path) -> None:
-    line = " ".join(f"'{part}'" for part in command(tmp_path / "store.db"))
-    script = tmp_path / "run.sh"
-    script.write_text(f"cd '{ROOT}'\n" + line.replace("\n", " ; ").replace("' ; ", "'") + " <&-\n")
-    done = subprocess.run(["sh", script], capture_output=True, env=environment(), timeout=20)
-    assert done.returncode == 1
-    assert done.stdout == b""
+    argv = ["sh", "-c", 'exec "$@" <&-', "sh", *command(tmp_path / "store.db")]
+    done = subprocess.run(argv, capture_output=True, text=True, env=environment(), timeout=20)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "one of them is closed" in done.stderr

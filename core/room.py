@@ -190,7 +190,7 @@ class Room:
 
     def _attach(self, deed: Deed) -> None:
         """Register the connection inside the deed's transaction, once; note its client's name when it has become known."""
-        if not self._registered and not getattr(self._pending, "registering", False):
+        if not self._registered and not getattr(self._pending, "registering", False) and not self._is_stored(deed):
             self._pending.registering = True
             with_parent = self.place.kind == "agent"
             registration = connections.Registration.of(
@@ -200,6 +200,10 @@ class Room:
         if self._client and not self._client_stored and not getattr(self._pending, "naming", False):
             self._pending.naming = True
             connections.name_client(deed, *self._client)
+
+    def _is_stored(self, deed: Deed) -> bool:
+        # another thread's first deed may have committed, and not have come to say so yet
+        return connections.facts(deed.transaction, self.identity.connection_id, None) is not None
 
     def _attached(self, done: bool) -> None:
         if getattr(self._pending, "registering", False):

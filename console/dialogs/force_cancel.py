@@ -115,9 +115,14 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
             self._about.set_sections((self._list(),))
         self._consequences.set_sections(() if self._over else (CONSEQUENCES,))
         asked = self._single and self._target.waits and not self._target.plain
+        askable = asked and self._target.row.holder.connection_id is not None and self._target.row.state == "open"
+        # What is hidden hands its focus on by itself, and that might be to the confirming button.
+        if not askable and self.ask_button.has_focus:
+            self.back_button.focus(scroll_visible=False)
+        if not asked and self.typed.input.has_focus:
+            self.reason.input.focus(scroll_visible=False)
         self.typed.set_class(asked, "-asked")
-        askable = self._target.row.holder.connection_id is not None and self._target.row.state == "open"
-        self.ask_button.display = asked and askable
+        self.ask_button.display = askable
         self.confirm_button.display = not self._over
         self.reason.display = not self._over
         if self._over and not self.back_button.has_focus:

@@ -74,8 +74,10 @@ class ProgressDialog(Dialog[Found], Generic[Found]):
         self._noun = noun
         self._bar = ProgressBar(noun)
         self._found = Lines()
-        # Two numbers that the thread writes and the screen reads now and then: no message for each row.
+        # What the thread writes and the screen reads ten times a second: no message for each row, and no waiting for a screen
+        # that is being closed.
         self._counted: tuple[int, int] = (0, 0)
+        self._over: tuple[Found | None, tuple[Line | str, ...]] | None = None
         self._stop = False
         self._result_found: Found | None = None
         self.finished = False
@@ -125,8 +127,7 @@ class ProgressDialog(Dialog[Found], Generic[Found]):
         except Exception as error:
             self.log.error(f"{self._heading} failed", error)
             found, lines = None, (Line(f"Something failed that should not have: {type(error).__name__}.", "danger"),)
-        if self.is_running:
-            self.app.call_from_thread(self._finish, found, lines)
+        self._over = (found, lines)
 
     def _count(self, done: int, total: int) -> None:
         self._counted = (done, total)
@@ -135,9 +136,10 @@ class ProgressDialog(Dialog[Found], Generic[Found]):
         done, total = self._counted
         seconds = time.monotonic() - self._started
         self._bar.show(done, total, int(done / seconds) if seconds >= 0.5 else 0)
+        if self._over is not None and not self.finished:
+            self._finish(*self._over)
 
     def _finish(self, found: Found | None, lines: tuple[Line | str, ...]) -> None:
-        self._repaint()
         self._tick.stop()
         self.finished = True
         self._result_found = found

@@ -32,8 +32,8 @@ class AuditPane(ListPane):
     EMPTY = "The trail is empty"
     COLUMNS = (
         Column("seq", "row", 8, align="right", sortable=False),
-        Column("at", "time", 8, grow=1, most=19, sortable=False),
-        Column("event", "event", 20, grow=1, most=24, sortable=False),
+        Column("at", "time", 11, sortable=False),
+        Column("event", "event", 18, grow=1, most=24, sortable=False),
         Column("outcome", "outcome", 9, sortable=False),
         Column("project", "project", 10, grow=1, most=24, drop=2, sortable=False),
         Column("actor", "actor", 14, grow=1, most=26, sortable=False),

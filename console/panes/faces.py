@@ -41,6 +41,15 @@ def clock_words(text: str | None, now: datetime | None = None) -> str:
     return f"{local:%H:%M:%S}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S}"
 
 
+def clock_short(text: str | None) -> str:
+    """A stored time for a list: local clock time, and for another day the day and the minute."""
+    moment = parse_stamp(text)
+    if moment is None:
+        return text or "–"
+    local = moment.astimezone()
+    return f"{local:%H:%M:%S}" if local.date() == datetime.now().astimezone().date() else f"{local:%m-%d %H:%M}"
+
+
 def count_cell(count: int, role: str = "warning") -> Cell:
     """A number that matters when it is not 0."""
     return Cell(str(count), role) if count else Cell("·", "muted")

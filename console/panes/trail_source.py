@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from console.panes.faces import clock_words
+from console.panes.faces import clock_short
 from console.rows import Cell, Row
 from core.views.trail import TrailRow
 
@@ -21,7 +21,7 @@ def trail_row(row: TrailRow) -> Row:
         str(row.seq),
         (
             f"{row.seq}",
-            Cell(clock_words(row.at), "muted"),
+            Cell(clock_short(row.at), "muted"),
             Cell(row.event, "warning" if refused else ""),
             Cell("refused", "warning", "⊘") if refused else Cell("done", "muted"),
             row.project_key or "–",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -134,7 +134,9 @@ def _connections(
     found = []
     for facts in connections.every(reading, beats, closed=False):
         beat = beats.get(facts.connection_id)
-        judgement = witness.judge_facts(facts, newest, coherent=True, started_at=None)
+        # an operator's console makes no calls while it is looked at, so its beats stand for them
+        judged = replace(facts, last_call_at=facts.last_beat_at) if facts.role == "operator" else facts
+        judgement = witness.judge_facts(judged, newest, coherent=True, started_at=None)
         found.append(
             ConnectionRow(
                 facts,

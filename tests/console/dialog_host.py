@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from console.dialogs.base import Dialog, now
+from console.dialogs.force_cancel import ForceCancelDialog
 from console.themes import install_themes, theme_defaults
 from core.errors import Refusal, StoreError
 from core.memory.cancel import Cancelled, ReleaseAsked
@@ -174,3 +175,8 @@ def drawn(host: Host) -> str:
     lines = host.screen._compositor.render_strips()
     assert len(lines) == height and all(line.cell_length == width for line in lines)
     return "\n".join("".join(segment.text for segment in line) for line in lines)
+
+
+def host_of(*rows: WrapRow, do: Any, recent: tuple[str, ...] = (), at_once: bool = True) -> Host:
+    """An app that shows the force-cancel dialog on these wraps."""
+    return Host(lambda: ForceCancelDialog(rows, do, recent), at_once=at_once)

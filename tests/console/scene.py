@@ -123,7 +123,7 @@ PICTURES: dict[str, Keys] = {
     "force-cancel-live": ("2", "G", "X"),
     "force-cancel-several": ("2", "asterisk", "X"),
     "ask-for-release": ("2", "j", "m"),
-    "salvage": ("1", "G", "u"),
+    "salvage": ("G", "enter", "u"),
     "verify": ("5", "v"),
     "help": ("2", "question_mark"),
     "menu": ("2", "full_stop"),

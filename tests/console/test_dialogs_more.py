@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import stat
 import threading
@@ -208,14 +209,14 @@ class Work:
     """Long work whose steps a test lets go."""
 
     def __init__(self) -> None:
-        self.go, self.cancelled, self.began = threading.Event(), False, threading.Event()
+        self.go, self.began, self.stopped = threading.Event(), threading.Event(), threading.Event()
 
     def __call__(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> str:
         progress(1_234, 10_000)
         self.began.set()
         while not self.go.wait(0.01):
             if cancelled():
-                self.cancelled = True
+                self.stopped.set()
                 return "stopped"
         progress(10_000, 10_000)
         return "everything is in order"
@@ -242,7 +243,7 @@ async def test_escape_cancels_long_work_and_says_how_far_it_came() -> None:
         await until(pilot, work.began.is_set)
         await pilot.press("escape")
         await until(pilot, lambda: "cancelled, 1,234 rows checked" in drawn(host))
-        assert work.cancelled
+        assert work.stopped.is_set()
         await pilot.press("escape")
         await until(pilot, lambda: host.results == ["stopped"])
 
@@ -265,7 +266,7 @@ async def test_closing_the_app_ends_the_work() -> None:
     async with host.run_test() as pilot:
         await opened(pilot, host)
         await until(pilot, work.began.is_set)
-    assert work.cancelled
+    assert await asyncio.to_thread(work.stopped.wait, 10)
 
 
 async def test_a_real_verification_says_its_words_and_names_each_break(room_scene: Scene) -> None:
@@ -358,7 +359,7 @@ def test_the_proposed_name_is_a_free_one(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 async def test_hostile_text_is_inert_in_every_dialog(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Dialog, "OPENING_SECONDS", 0.0)
+    monkeypatch.setattr(Dialog, "OPENING_SECONDS", 0.01)
     text = HOSTILE[number]
     action = Action("x", "x", text[:50], text, "Act")
     kept = Salvaged(1, text, 9, text, text, text, None)

@@ -87,3 +87,32 @@ def test_a_caller_that_waits_for_the_opening_in_vain_is_told_that_it_is_busy(pla
     leave.set()
     first.join()
     door.close()
+
+
+def test_first_deeds_of_many_threads_register_the_connection_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    said, attached = threading.Event(), Room._attached
+
+    def late(room: Room, done: bool) -> None:
+        # the first thread has committed, and comes to say so only when the others have committed as well
+        said.wait(0.1)
+        attached(room, done)
+
+    monkeypatch.setattr(Room, "_attached", late)
+    room = Room(place)
+    faults: list[BaseException] = []
+
+    def record() -> None:
+        try:
+            room.do("record", project_key="demo", content="A fact", episode_type="context")
+        except Exception as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=record) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    with room.snapshot() as view:
+        assert view.one("select count(*) from audit where event = 'connection_opened'")[0] == 1
+    room.close()

@@ -41,7 +41,7 @@ class SystemClock:
 
 def stamp(moment: datetime) -> str:
     """A moment as the store writes it: UTC, microseconds, `Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_stamp(text: object) -> datetime | None:

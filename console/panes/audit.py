@@ -165,8 +165,10 @@ class AuditPane(ListPane):
         self.app.call_from_thread(self._page_arrived, first, last, rows)
 
     def _page_arrived(self, first: int, last: int, rows: tuple[TrailRow, ...]) -> None:
-        self.source.arrived(first, rows)
+        whole = self.source.arrived(first, rows)
         if self.found is None:
+            if not whole:
+                self.table.retry()
             self.table.page_arrived(first - self.source.first, last - self.source.first)
             self._show_detail()
 

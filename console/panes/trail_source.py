@@ -67,14 +67,15 @@ class TrailSource:
                 self._asked.add(number)
                 self._load(low, high)
 
-    def arrived(self, first: int, rows: tuple[TrailRow, ...]) -> None:
-        """Hold a page that was asked for."""
+    def arrived(self, first: int, rows: tuple[TrailRow, ...]) -> bool:
+        """Hold a page that was asked for; True when it is whole, False when the trail has grown into it meanwhile."""
         number = first // PAGE
         self._asked.discard(number)
         self._pages[number] = {row.seq: row for row in rows}
         self._pages.move_to_end(number)
         while len(self._pages) > PAGES_KEPT:
             self._pages.popitem(last=False)
+        return first + len(rows) - 1 >= min(self.last, number * PAGE + PAGE - 1)
 
     def failed(self, first: int) -> None:
         """A page could not be loaded; it may be asked for again."""

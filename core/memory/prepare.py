@@ -198,7 +198,9 @@ def _without_wrap(deed: Deed, outcome: PrepareOutcome, reason: baton.DowngradeRe
 
 
 def _advice(deed: Deed, wrap: wraps.Wrap) -> str:
-    """What the blocked agent is to do: wait for a live peer; for a dead one there is a way, unless it is guarded."""
+    """What the blocked agent is to do: finish its own, wait for a live peer; for a dead one there is a way, unless it is guarded."""
+    if wrap.connection_id == deed.identity.connection_id:
+        return "It is your own: save it with its token, or end it with wrap_cancel and that token."
     if wraps.judge(deed, wrap).verdict == "DEAD":
         if wrap.bound or wrap.gated_session:
             return "Go on recording and tell the operator, who can end it in the console."

@@ -7,6 +7,7 @@ Nothing here opens the database file by itself: closing such a descriptor would 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -150,7 +151,8 @@ class Store:
                 connection = self._connection
                 remaining = max(0.0, allowed - (time.monotonic() - start))
                 try:
-                    connection.execute(f"pragma busy_timeout = {int(remaining * 1000)}")
+                    # in half seconds, so that the statement is compiled only now and then
+                    connection.execute(f"pragma busy_timeout = {math.ceil(remaining * 2) * 500}")
                     connection.execute("begin immediate")
                 except sqlite3.OperationalError as error:
                     if is_busy(error):
@@ -439,38 +441,45 @@ def switch_to_log(connection: Any, deadline: float) -> None:
 
 
 class Readers:
-    """Readers of one store for a process's threads: each thread gets its own, reopened when the store was replaced."""
+    """Readers of one store for a process's threads: a snapshot borrows one, and each is reopened when the store was replaced."""
 
     def __init__(self, path: Path, *, patience: float = 2.0) -> None:
         self.path = path
         self._patience = patience
-        self._local = threading.local()
         self._lock = threading.Lock()
-        self._open: list[Reader] = []
+        self._free: list[Reader] = []
+        self._closed = False
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[View]:
-        """A short read transaction on the calling thread's reader. Raises StoreError when the store cannot be read."""
-        reader: Reader | None = getattr(self._local, "reader", None)
-        if reader is None or reader.replaced():
-            if reader is not None:
-                self._forget(reader)
-            reader = Reader(self.path, patience=self._patience)
-            self._local.reader = reader
-            with self._lock:
-                self._open.append(reader)
-        with reader.snapshot() as view:
-            yield view
+        """A short read transaction on a reader that nobody else uses meanwhile. Raises StoreError when the store cannot be read."""
+        reader = self._borrow()
+        try:
+            with reader.snapshot() as view:
+                yield view
+        finally:
+            self._give_back(reader)
 
     def close(self) -> None:
-        """Close every thread's reader."""
+        """Close every reader; one that is borrowed is closed when it comes back."""
         with self._lock:
-            readers, self._open = self._open, []
+            readers, self._free, self._closed = self._free, [], True
         for reader in readers:
             reader.close()
 
-    def _forget(self, reader: Reader) -> None:
+    def _borrow(self) -> Reader:
+        while True:
+            with self._lock:
+                reader = self._free.pop() if self._free else None
+            if reader is None:
+                return Reader(self.path, patience=self._patience)
+            if not reader.replaced():
+                return reader
+            reader.close()
+
+    def _give_back(self, reader: Reader) -> None:
         with self._lock:
-            if reader in self._open:
-                self._open.remove(reader)
+            if not self._closed:
+                self._free.append(reader)
+                return
         reader.close()

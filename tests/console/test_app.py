@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from textual.pilot import Pilot
@@ -10,8 +11,10 @@ from textual.pilot import Pilot
 from console.app import ConsoleApp
 from console.panes.audit import AuditPane
 from console.panes.overview import OverviewPane
+from console.panes.trail_source import TrailSource
 from console.panes.wraps import WrapsPane
 from core.store.library import sqlite3
+from core.views.trail import TrailRow
 from tests.console.scene import Scene, ready
 from tests.console.waiting import until
 from tests.rooms import text
@@ -138,6 +141,21 @@ async def test_the_trail_is_followed_and_filtered(room_scene: Scene) -> None:
         held = audit(app).found
         assert held is not None and held.count() == 3
         assert {held.trail_row_at(number).outcome for number in range(3)} == {"refused"}  # type: ignore[union-attr]
+
+
+def test_a_page_that_the_trail_has_grown_into_meanwhile_is_asked_for_again() -> None:
+    asked: list[tuple[int, int]] = []
+    source = TrailSource(lambda first, last: asked.append((first, last)))
+    source.grow(1, 3)
+    source.request(0, 2)
+    source.grow(1, 5)
+    source.request(0, 4)
+    assert asked == [(1, 3)]
+    row = TrailRow(1, 1, "t", "e", "done", None, "{}", None, None, "{}", "p", "h")
+    assert not source.arrived(1, tuple(replace(row, seq=seq) for seq in (1, 2, 3)))
+    source.request(0, 4)
+    assert asked == [(1, 3), (1, 5)]
+    assert source.arrived(1, tuple(replace(row, seq=seq) for seq in range(1, 6)))
 
 
 async def test_a_project_narrows_every_screen(room_scene: Scene) -> None:

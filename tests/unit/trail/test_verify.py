@@ -319,7 +319,7 @@ def test_a_trail_that_is_unreadable_throughout_can_be_cancelled_too(trail: Path,
     assert found.cancelled and found.rows == 100
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(alphabet=st.characters(exclude_categories=["Cs"])))
 def test_the_hash_is_over_what_sqlite_writes_as_json_array(trail: Path, text: str) -> None:
     database = sqlite3.connect(trail)

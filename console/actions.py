@@ -120,6 +120,25 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action(
         "verify", "v", "verify", "Check the trail link by link, with progress", "Act", screens=_on("audit"), show_in_footer=True
     ),
+    Action(
+        "export_trail",
+        "",
+        "export trail",
+        "Write the whole trail to a file that verifies without the store",
+        "Act",
+        screens=_on("audit"),
+        rare=True,
+    ),
+    Action(
+        "accept_anchors",
+        "",
+        "anchor",
+        "Say what the anchor file says of the trail; after a restore, let the anchors start again, with a reason",
+        "Act",
+        screens=_on("audit"),
+        changes=True,
+        rare=True,
+    ),
     # Movement, done by whatever list or text has the focus.
     Action("move_down", "j,down", "down", "One line down", "Move", _READERS),
     Action("move_up", "k,up", "up", "One line up", "Move", _READERS),

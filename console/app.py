@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -447,6 +447,39 @@ class ConsoleApp(App[int]):
         if found is not None and not found.cancelled:
             self.feed.read_again(broken_trail=None if found.ok or not found.rows else found.words)
 
+    def export_trail(self) -> None:
+        """Write the whole trail to a file that verifies without the store."""
+        from console.dialogs.write_file import WriteFileDialog
+
+        name = f"watchroom-trail-{self.clock.now():%Y%m%dT%H%M%SZ}.jsonl"
+        self.push_screen(WriteFileDialog(name, self._trail_lines))
+
+    def _trail_lines(self) -> Iterator[str]:
+        """The trail as it is exported, line by line, from a reader of its own; runs off the UI thread."""
+        from core.trail.export import export_lines
+
+        with Looker(self.path, self.clock, self.processes) as looker, looker.snapshot() as (view, _):
+            yield from export_lines(view)
+
+    def accept_anchors(self) -> None:
+        """Say what the anchor file says of the trail, and let it start again, with a reason."""
+        self.run_worker(self._check_anchors, thread=True, exclusive=True, group="anchors", exit_on_error=False)
+
+    def _check_anchors(self) -> None:
+        from console.dialogs.anchors import AnchorsDialog
+        from core.trail.anchors import anchor_path, check_anchors
+
+        snapshot = self.feed_state.snapshot
+        if snapshot is None:
+            return
+        try:
+            with self.looker.snapshot() as (view, _):
+                found = check_anchors(view, anchor_path(self.path), snapshot.store_id)
+        except StoreError as error:
+            self.call_from_thread(self.say, str(error), severity="error")
+            return
+        self.call_from_thread(self.push_screen, AnchorsDialog(found, self.do))
+
     def write_file(self, default_name: str, lines: Callable[[], list[str]]) -> None:
         """Write what is shown to a file."""
         from console.dialogs.write_file import WriteFileDialog
@@ -480,7 +513,10 @@ class ConsoleApp(App[int]):
                 self._room = Room(Place(self.path, "console"), clock=self.clock, processes=self.processes)
         with contextlib.suppress(Exception):
             self._room.called("watchroom console")
-        return self._room.do(name, **arguments)
+        result = self._room.do(name, **arguments)
+        if name == "accept_anchors":
+            self._room.restart_anchors()
+        return result
 
 
 _TABLE_IDS = frozenset(action.id for action in ACTIONS)

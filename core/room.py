@@ -23,7 +23,7 @@ from core.life.witness import Witness
 from core.memory import salvage
 from core.store.database import Readers, Store, Transaction, View
 from core.store.deed import Deed, Deeds, Identity
-from core.trail.anchors import AnchorFile, anchor_path
+from core.trail.anchors import AnchorFile, anchor_path, set_aside
 from core.trail.append import append
 from core.trail.refusals import RefusalLog
 from core.verbs import VERBS, Verb
@@ -82,7 +82,7 @@ class Room:
         with self.readers.snapshot() as view:
             self.store_id: str = view.one("select store_id from store")[0]
             head = view.one("select seq, hash, at from audit order by seq desc limit 1")
-        self.anchors = AnchorFile(place.anchors or anchor_path(place.path), self.store_id, self.clock)
+        self.anchors = AnchorFile(fit_anchor_path(place), self.store_id, self.clock)
         if head:
             self.anchors.note(head["seq"], head["hash"], head["at"])
         self._registered = False
@@ -126,6 +126,17 @@ class Room:
         """A consistent snapshot for views; it waits for nobody and writes nothing."""
         with self.readers.snapshot() as view:
             yield view
+
+    def restart_anchors(self) -> Path | None:
+        """Set the anchor file aside, so that this room's next head begins a new one; gives the old one's new name.
+
+        What follows an `accept_anchors` that was committed (room.md 5).
+        """
+        aside = set_aside(self.anchors.path, self.clock.now())
+        with self.readers.snapshot() as view:
+            head = view.one("select seq, hash, at from audit order by seq desc limit 1")
+        self.anchors.note(head["seq"], head["hash"], head["at"])
+        return aside
 
     # the connection's life
 
@@ -233,6 +244,19 @@ class Room:
             subject=None,
             data={"layout_before": before},
         )
+
+
+def fit_anchor_path(place: Place) -> Path:
+    """Where the anchors go. Raises StoreError when the place named is one of the store's own files: a line there would damage it."""
+    path = place.anchors or anchor_path(place.path)
+    own = [
+        place.path.with_name(place.path.name + suffix) for suffix in ("", "-wal", "-shm", "-beats", "-beats-wal", "-beats-shm")
+    ]
+    if any(path.absolute() == one.absolute() or (path.exists() and one.exists() and path.samefile(one)) for one in own):
+        raise StoreError(
+            f"{path} is one of the store's own files, so the anchors cannot go there. Name another file with --anchors."
+        )
+    return path
 
 
 def program_version() -> str:

@@ -354,13 +354,11 @@ def anchor(call: Call, reason: str | None, anchors: Path | None) -> int | None:
 def accept(call: Call, reason: str, path: Path) -> int | None:
     """Start the anchors again, as a deed of the operator's."""
     from core.room import Place, Room
-    from core.trail.anchors import set_aside
 
     call.require_store()
     with Room(Place(call.path, "cli", anchors=path), clock=call.clock, patience=patience()) as room:
         receipt = room.do("accept_anchors", reason=reason)
-        # before the room is left, so that its last rows begin the new file
-        aside = set_aside(path, call.clock.now())
+        aside = room.restart_anchors()
     kept = f" The old anchors are kept in {aside}." if aside else ""
     data = {"seq": receipt.seq, "hash": receipt.hash, "reason": receipt.reason, "set_aside": str(aside) if aside else None}
     call.answer(data, lambda: wrapped(f"Anchors count again from row {receipt.seq} on.{kept}"))

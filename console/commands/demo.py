@@ -16,7 +16,7 @@ from types import FrameType
 
 import click
 
-from console.commands.common import DONE, INTERRUPTED, REFUSED, STORE_ERRORS, Command, Duration, on_terminal
+from console.commands.common import DONE, INTERRUPTED, REFUSED, STORE_ERRORS, Command, Duration, call_of, json_option, on_terminal
 from console.commands.output import say, tell
 from core.errors import StoreError
 
@@ -30,14 +30,28 @@ SERVE = [sys.executable, "-m", "console.cli", "serve"]
 @click.option("--for", "seconds", type=Duration(), metavar="TIME", help="End after that long: 90, 60s, 2m. Headless: 90s.")
 @click.option("--headless", is_flag=True, help="No console: act as the operator too, and print what happened.")
 @click.option("--read-only", is_flag=True, help="Open the console without its dangerous actions.")
+@click.option(
+    "--project", metavar="KEY", help="Open the console on one of the demo's projects: checkout, search, payments, docs."
+)
+@json_option
 @click.pass_context
-def demo(context: click.Context, store: str | None, seconds: float | None, headless: bool, read_only: bool) -> None:
+def demo(
+    context: click.Context,
+    store: str | None,
+    seconds: float | None,
+    headless: bool,
+    read_only: bool,
+    project: str | None,
+    json: bool,
+) -> None:
     """Look at a room with live agents, one of them dead inside its wrap.
 
     Builds a store and runs six real MCP agents on it as processes: some record, wrap and save, one is killed inside its wrap
     and blocks another, one stops calling, one waits for a live peer. Then it opens the console there. All of them end with it.
     With --headless it exits with 0 only when the whole story was seen, from DEAD to the late save's salvage.
     """
+    if json and not headless:
+        raise click.UsageError("--json tells what happened, so it goes with --headless.")
     if not headless and not on_terminal():
         raise click.UsageError("There is no terminal for the console here; with --headless the demo needs none.")
     if store and os.path.lexists(Path(store).expanduser()):
@@ -48,7 +62,7 @@ def demo(context: click.Context, store: str | None, seconds: float | None, headl
     os.environ.setdefault("WATCHROOM_WEDGED_AFTER", WEDGED_AFTER)
     try:
         with _ending_cleanly(), _place(store) as path:
-            code = _rehearse(path, seconds) if headless else _show(path, seconds, read_only)
+            code = _rehearse(context, path, seconds, json) if headless else _show(path, seconds, read_only, project)
     except StoreError as error:
         tell(f"{next(name for kind, name in STORE_ERRORS if isinstance(error, kind))}: {error}")
         code = REFUSED
@@ -57,13 +71,18 @@ def demo(context: click.Context, store: str | None, seconds: float | None, headl
     context.exit(code)
 
 
-def _rehearse(path: Path, seconds: float | None) -> int:
+def _rehearse(context: click.Context, path: Path, seconds: float | None, json: bool) -> int:
     from core.server.demo.headless import run_headless
 
-    return run_headless(path, SERVE, HEADLESS_SECONDS if seconds is None else seconds, say)
+    lines: list[str] = []
+    limit = HEADLESS_SECONDS if seconds is None else seconds
+    code = run_headless(path, SERVE, limit, lines.append if json else say)
+    if json:
+        call_of(context, str(path), None, True).answer({"lines": lines, "seen_whole": code == DONE}, lambda: lines)
+    return code
 
 
-def _show(path: Path, seconds: float | None, read_only: bool) -> int:
+def _show(path: Path, seconds: float | None, read_only: bool, project: str | None) -> int:
     from console.app import run_console
     from core.server.demo.fleet import Fleet
 
@@ -80,7 +99,7 @@ def _show(path: Path, seconds: float | None, read_only: bool) -> int:
         fleet.start()
         if seconds is not None:
             timer.start()
-        return run_console(path, project=None, read_only=read_only)
+        return run_console(path, project=project, read_only=read_only)
     except KeyboardInterrupt:
         if time_is_up.is_set():
             return DONE

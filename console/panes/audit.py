@@ -109,6 +109,14 @@ class AuditPane(ListPane):
         """Check the trail link by link."""
         self.room.verify_trail()
 
+    def action_export_trail(self) -> None:
+        """Write the whole trail to a file."""
+        self.room.export_trail()
+
+    def action_accept_anchors(self) -> None:
+        """Say what the anchors say, and let them start again after a restore."""
+        self.room.accept_anchors()
+
     @on(RowTable.Highlighted)
     def _moved(self, event: table_messages.Highlighted) -> None:
         event.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from core.store.database import SqliteError, View
@@ -22,32 +22,41 @@ def export(
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> int:
-    """Write the rows numbered from `first` to `last` as JSON lines, every column as stored, and give how many there were.
+    """Write the rows numbered from `first` to `last` as JSON lines (export_lines), and give how many there were.
 
-    None is from the very first or to the very last. What JSON cannot hold is kept so that nothing is lost and the line
-    is told as unreadable: bytes that are not UTF-8 as `\\udc80` to `\\udcff`, a blob as `{"blob": HEX}`. A cancelled export
-    stops between two rows.
+    A cancelled export stops between two rows.
     """
-    encode = json.JSONEncoder(separators=(",", ":"), default=_blob).encode
     newest = view.one("select count(*) from audit") if progress else None
     total, done = newest[0] if newest else 0, 0
+    if progress:
+        progress(0, total)
+    for line in export_lines(view, first=first, last=last):
+        if cancelled and done % PROGRESS_ROWS == 0 and cancelled():
+            break
+        write(line + "\n")
+        done += 1
+        if progress and done % PROGRESS_ROWS == 0:
+            progress(done, total)
+    return done
+
+
+def export_lines(view: View, *, first: int | None = None, last: int | None = None) -> Iterator[str]:
+    """The rows numbered from `first` to `last` as JSON, every column as stored; None is from the very first or to the very last.
+
+    What JSON cannot hold is kept so that nothing is lost and the line is told as unreadable: bytes that are not UTF-8 as
+    `\\udc80` to `\\udcff`, a blob as `{"blob": HEX}`.
+    """
+    encode = json.JSONEncoder(separators=(",", ":"), default=_blob).encode
     at: float = -math.inf if first is None else first - 1
     end = LARGEST if last is None else last
     while True:
         cursor = None
         try:
             cursor = view.execute(f"select {COLUMNS} from audit where seq > ? and seq <= ? order by seq", (at, end))
-            while True:
-                if done % PROGRESS_ROWS == 0:
-                    if progress:
-                        progress(done, total)
-                    if cancelled and cancelled():
-                        return done
-                row = cursor.fetchone()
-                if row is None:
-                    return done
-                write(encode(dict(zip(NAMES, row, strict=True))) + "\n")
-                at, done = row[0], done + 1
+            while (row := cursor.fetchone()) is not None:
+                yield encode(dict(zip(NAMES, row, strict=True)))
+                at = row[0]
+            return
         except SqliteError as error:
             if "decode" not in str(error).lower():
                 raise
@@ -55,9 +64,8 @@ def export(
             if cursor is not None:
                 cursor.close()
         seq, values = _raw_row(view, at, end)
-        # as ASCII: half a surrogate pair is no character that a file could take
-        write(json.dumps(dict(zip(NAMES, values, strict=True)), separators=(",", ":"), default=_blob) + "\n")
-        at, done = seq, done + 1
+        yield encode(dict(zip(NAMES, values, strict=True)))
+        at = seq
 
 
 def _raw_row(view: View, at: float, end: int) -> tuple[int, list[Any]]:

@@ -233,6 +233,8 @@ def _metadata_text(metadata: object) -> str | None:
 
 def _find(deed: Deed, key: str, old_ids: list[str], source_ids: list[str]) -> dict[str, Any]:
     wanted = _distinct([*old_ids, *source_ids])
+    if not wanted:
+        return {}
     for episode_id in wanted:
         texts.storable(episode_id, "An episode id")
     # cross join: asked the other way round, SQLite walks the whole project
@@ -321,6 +323,8 @@ def _new_id(deed: Deed) -> str:
 
 
 def _previous_holder(deed: Deed, key: str, state_key: str | None, episode_id: str) -> list[str]:
+    if state_key is None:
+        return []
     row = deed.one(
         "select episode_id from episodes where project_key = ? and state_key = ?"
         " and id < (select id from episodes where episode_id = ?) order by id desc limit 1",

@@ -14,7 +14,7 @@ from core.store.deed import Reading
 
 INDEXED_CHARACTERS = 65_536
 """How much of a content the index holds (core.store.schema); longer ones are scanned as well."""
-TRIGRAMS = 8
+TRIGRAMS = 4
 """Trigrams of a phrase that are asked for; more would cost more than the candidates they rule out."""
 WORD_CANDIDATES = 5_000
 WORDS = 16
@@ -111,7 +111,7 @@ def by_words(
 
 
 def phrase_query(needle: str) -> str:
-    """The index query whose answers include every text that holds the phrase: an AND of at most 8 of its trigrams.
+    """The index query whose answers include every text that holds the phrase: an AND of at most 4 of its trigrams.
 
     The index folds case by Unicode, one character at a time, so a text that holds the phrase up to ASCII case has all of them.
     """

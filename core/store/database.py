@@ -36,26 +36,6 @@ SqliteError = sqlite3.Error
 Row = Any  # a sqlite3.Row or None; typing it would bind callers to one of the two libraries
 
 
-class Transaction:
-    """A write transaction that holds the store's one write lock. Verbs get it inside a deed."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
-        """Run one parametrised statement and give its cursor."""
-        return self._connection.execute(sql, parameters)
-
-    def one(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Row:
-        """The first row of a query, or None."""
-        return fetch(self._connection, sql, parameters, first=True)
-
-    def all(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
-        """Every row of a query."""
-        rows: list[Row] = fetch(self._connection, sql, parameters)
-        return rows
-
-
 class View:
     """A consistent snapshot for reading, on a `mode=ro` connection (faults.md S1)."""
 
@@ -63,7 +43,7 @@ class View:
         self._connection = connection
 
     def execute(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
-        """Run one parametrised query and give its cursor; the cursor must not outlive the snapshot."""
+        """Run one parametrised statement and give its cursor, which must not outlive the snapshot."""
         return self._connection.execute(sql, parameters)
 
     def one(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Row:
@@ -74,6 +54,10 @@ class View:
         """Every row of a query."""
         rows: list[Row] = fetch(self._connection, sql, parameters)
         return rows
+
+
+class Transaction(View):
+    """A write transaction, which holds the store's one write lock and reads what it writes. Verbs get it inside a deed."""
 
 
 def fetch(connection: Any, sql: str, parameters: Sequence[Any] | dict[str, Any], *, first: bool = False) -> Any:

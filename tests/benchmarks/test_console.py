@@ -71,7 +71,9 @@ def test_first_paint(benchmark: Any, command: Sequence[str], folders: dict[str, 
     sides_in_words = f"{ms(first_work)} against {ms(floor_work)}"
     figures.add("console", "the same in processor time", first_work / floor_work, Goal(), sides_in_words)
     figures.add("console", "first rows against an empty app", rows / floor, Goal(), f"{ms(rows)} against {ms(floor)}")
-    figures.add("console", "the same in processor time", rows_work / floor_work, Goal(), f"{ms(rows_work)} against {ms(floor_work)}")
+    figures.add(
+        "console", "the same in processor time", rows_work / floor_work, Goal(), f"{ms(rows_work)} against {ms(floor_work)}"
+    )
 
 
 def test_key_to_paint_in_the_trail(benchmark: Any, console: Terminal, figures: Figures) -> None:

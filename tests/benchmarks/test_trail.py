@@ -31,4 +31,6 @@ def test_verify(benchmark: Any, shelf: Shelf, figures: Figures) -> None:
 
     assert fetch() == ROWS
     ours, merely = medians(in_turns(benchmark, Side(lambda: verify_store(path)), Side(fetch), rounds=7))
-    figures.add("trail", f"verify {ROWS:,} rows against fetching", ours / merely, Goal(at_most=2.5), f"{ms(ours)} against {ms(merely)}")
+    figures.add(
+        "trail", f"verify {ROWS:,} rows against fetching", ours / merely, Goal(at_most=2.5), f"{ms(ours)} against {ms(merely)}"
+    )

@@ -94,7 +94,7 @@ def test_key_to_paint_of_a_page_of_the_trail(benchmark: Any, console: Terminal, 
         console,
         figures,
         "home and end in the trail",
-        lambda: (b"g", b" 1 ") if next(ends) % 2 == 0 else (b"G", b"%d" % TRAIL_ROWS),
+        lambda: (b"g", b"store_created") if next(ends) % 2 == 0 else (b"G", b"%d" % TRAIL_ROWS),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Literal
 from core.errors import StoreError, StoreLocked, StoreMissing
 from core.views.look import Looker, Versions
 from core.views.snapshot import Snapshot, take
+
+logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.25
 """How often the store's change counter is asked for: 4 Hz."""
@@ -87,6 +90,10 @@ class Feed:
                 seen = None
             except StoreError as error:
                 self._say_ill("unreadable", str(error))
+                seen = None
+            except Exception as error:  # whatever a store may hold, the feed goes on and says what it is
+                logger.exception("reading the room failed")
+                self._say_ill("unreadable", f"{type(error).__name__}: {error}")
                 seen = None
             self._again.wait(POLL_SECONDS)
 

@@ -29,7 +29,7 @@ class Actor:
         try:
             data = json.loads(text or "")
             return cls(data["kind"], str(data["name"]), str(data["via"]))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return cls("server", "unreadable", "unreadable")
 
 

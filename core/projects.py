@@ -9,6 +9,7 @@ from core.clock import stamp
 from core.errors import Refusal
 from core.models import Gate, PeerCancel
 from core.store.deed import Deed, Reading
+from core.texts import storable
 
 KEY_SHAPE = re.compile(r"[a-z0-9]+(?:[-:][a-z0-9]+)*")
 KEY_LIMIT = 50
@@ -39,8 +40,11 @@ class GateReceipt:
 
 
 def normal_key(key: str) -> str:
-    """A project key as it is looked up: trimmed, aliases replaced (sessions.md a.1). A malformed key simply finds nothing."""
-    trimmed = key.strip()
+    """A project key as it is looked up: trimmed, aliases replaced (sessions.md a.1). A malformed key simply finds nothing.
+
+    Refuses `invalid_input` for one that no store could hold (core.texts).
+    """
+    trimmed = storable(key, "The project key").strip()
     return ALIASES.get(trimmed, trimmed)
 
 

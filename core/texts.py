@@ -8,6 +8,8 @@ from core.errors import Refusal
 
 REASON_LIMIT = 500
 """Characters that a reason or a notice may have (room.md 2.13)."""
+DEPTH_LIMIT = 100
+"""How deep a JSON value may be nested: every reader of a result can follow that far."""
 TOKEN_SHAPE = re.compile(r"[0-9a-f]{32}")
 
 
@@ -23,6 +25,19 @@ def storable(value: str, what: str) -> str:
             "invalid_input", f"{what} holds half a character (a lone surrogate) at position {error.start}; send valid Unicode."
         ) from None
     return value
+
+
+def depth(value: object) -> int:
+    """How deep a JSON value is nested; a plain value is 0. It stops counting just over the limit."""
+    level, layer = 0, [value]
+    while layer and level <= DEPTH_LIMIT:
+        layer = [
+            inner
+            for one in layer
+            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list | tuple) else ())
+        ]
+        level += 1
+    return level - 1 if not layer else level
 
 
 def not_blank(value: str, what: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.argument("wrap_id", type=int, required=False)
+@click.argument("wrap_id", type=click.IntRange(1, 2**63 - 1), required=False)
 @click.option("--reason", metavar="TEXT", help="Why; its holder and the trail get it. On a terminal you are asked for it.")
 @click.option(
     "--typed", metavar="FIRST6", help="The first six characters of the wrap's token, for one that is neither DEAD nor PARTIAL."
@@ -56,7 +56,7 @@ def cancel(call: Call, wrap_id: int | None, reason: str | None, typed: str | Non
 
 
 @click.command("ask-release", cls=Command)
-@click.argument("wrap_id", type=int)
+@click.argument("wrap_id", type=click.IntRange(1, 2**63 - 1))
 @click.option("--message", metavar="TEXT", help="Your words to the holder, at most 500 characters.")
 @for_one_project
 def ask_release(call: Call, wrap_id: int, message: str | None) -> int | None:

@@ -219,11 +219,22 @@ store_option = click.option(
 json_option = click.option("--json", is_flag=True, help="Answer in the one JSON shape that `watchroom --help` describes.")
 
 
+def refuse_half_characters(arguments: Mapping[str, Any]) -> None:
+    """Raises a usage error for an argument whose bytes were no text: no store holds it, and no answer could name it."""
+    for name, value in arguments.items():
+        try:
+            str(value).encode()
+        except UnicodeEncodeError:
+            option = name if name.startswith("-") else f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} is not valid UTF-8.") from None
+
+
 def options(project: str) -> Callable[[Callable[..., int | None]], Callable[..., None]]:
     """Give a command --store, --project and --json, and its function the `Call` they make. `project` is the help of --project."""
 
     def decorate(function: Callable[..., int | None]) -> Callable[..., None]:
         def wrapper(context: click.Context, /, store: str | None, project: str | None, json: bool, **arguments: Any) -> None:
+            refuse_half_characters({"--store": store, "--project": project, **arguments})
             call = call_of(context, store, project, json)
             run(context, call, lambda: function(call, **arguments))
 

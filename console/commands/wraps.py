@@ -54,7 +54,7 @@ SALVAGE = (
 
 
 @click.command(cls=Command)
-@click.argument("wrap_id", type=int, required=False)
+@click.argument("wrap_id", type=click.IntRange(1, 2**63 - 1), required=False)
 @click.option("--ended", is_flag=True, help="The ended ones, newest first.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many ended ones.")
 @click.option("--salvage", "salvage_id", type=int, metavar="ID", help="Print one salvaged text of WRAP_ID, whole.")
@@ -258,7 +258,7 @@ def summary(row: TrailRow) -> str:
     """A trail row's data in one line, the telling things first; a token only by its start (room.md 2.6)."""
     try:
         data = json.loads(row.data)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return "data that cannot be read"
     if not isinstance(data, dict):
         return str(data)

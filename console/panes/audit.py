@@ -261,7 +261,7 @@ def trail_document(row: TrailRow) -> Document:
 def _data(text: str) -> tuple[Line, ...]:
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return (Line("cannot be read as JSON; see Raw", "warning"), Line(text))
     if not isinstance(data, dict) or not data:
         return (Line("none" if data == {} else text, "muted"),)

@@ -135,6 +135,7 @@ def force_cancel(
             project_key=wrap.project_key,
             subject=wrap.subject,
         )
+    wrap = wraps.as_judged(deed.transaction, wrap)
     judgement = wraps.judge(deed, wrap)
     _refuse_changed_evidence(deed, wrap, judgement, verdict, generation, token_start, last_call_at, row_sha256)
     if not allows_plain_cancel(judgement.verdict) and (typed or "") != (wrap.wrap_token or "")[:TYPED_CHARACTERS]:

@@ -224,6 +224,8 @@ def _refuse_trust(deed: Deed, trust: str) -> None:
 def _metadata_text(metadata: object) -> str | None:
     if metadata is ABSENT:
         return None
+    if texts.depth(metadata) > texts.DEPTH_LIMIT:
+        raise Refusal("invalid_input", f"metadata is nested more than {texts.DEPTH_LIMIT} deep; send something flatter.")
     try:
         text = json.dumps(metadata, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:

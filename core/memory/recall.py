@@ -355,7 +355,8 @@ def _json_or_text(stored: str | None) -> Any:
     if stored is None:
         return None
     try:
-        return json.loads(stored)
+        value = json.loads(stored)
+        return value if texts.depth(value) <= texts.DEPTH_LIMIT else stored
     except (ValueError, RecursionError):
         # damage from outside is shown as it stands
         return stored

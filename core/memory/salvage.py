@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from core.clock import stamp
+from core.memory.continuity import canonical
 from core.store.deed import Deed, Reading
 
 SIZE_LIMIT = 1_000_000
@@ -36,16 +37,33 @@ class Salvaged:
     dealt_with_at: str | None
 
 
+def fits(text: str) -> bool:
+    """Whether a text can be kept: it says something, and has at most 1 MB."""
+    return bool(text.strip()) and len(text.encode("utf-8", "replace")) <= SIZE_LIMIT
+
+
+def fate_words(text: str) -> str:
+    """What becomes of a late text, for its writer, who may hold the only copy."""
+    if fits(text):
+        return "your text is kept as salvage for the operator"
+    return (
+        "your text is blank"
+        if not text.strip()
+        else f"your text is over {SIZE_LIMIT:,} bytes, too long to be kept as salvage: keep it yourself"
+    )
+
+
 def keep(deed: Deed, candidate: SalvageCandidate, code: str) -> int | None:
     """Keep a refused text and give its id, or None when it is kept already, equals a kept version, or is over 1 MB.
 
     Keeping salvage is no deed: the refusal's row in the trail names it.
     """
-    encoded = candidate.text.encode("utf-8", "replace")
-    if not candidate.text.strip() or len(encoded) > SIZE_LIMIT:
+    if not fits(candidate.text):
         return None
+    encoded = candidate.text.encode("utf-8", "replace")
     digest = hashlib.sha256(encoded).hexdigest()
-    if deed.one("select 1 from continuity where project_key = ? and sha256 = ?", (candidate.project_key, digest)):
+    saved = hashlib.sha256(canonical(candidate.text).encode("utf-8", "replace")).hexdigest()
+    if deed.one("select 1 from continuity where project_key = ? and sha256 in (?, ?)", (candidate.project_key, digest, saved)):
         return None
     if deed.one("select 1 from salvage where wrap_id = ? and sha256 = ?", (candidate.wrap_id, digest)):
         return None

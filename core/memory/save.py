@@ -9,7 +9,7 @@ from typing import Literal
 from core import projects
 from core.clock import stamp
 from core.errors import Refusal
-from core.memory import baton, continuity, wraps
+from core.memory import baton, continuity, salvage, wraps
 from core.memory.salvage import SalvageCandidate
 from core.store.deed import Deed
 from core.texts import not_blank, token_shape
@@ -56,7 +56,7 @@ def _authorised_wrap(deed: Deed, key: str, token: str | None, text: str) -> wrap
         assert state.newest is not None
         raise wraps.partial_refusal(key, state.newest)
     named = wraps.by_token(deed.transaction, key, token) if token else None
-    if named and named.outcome == "cancelled":
+    if named and named.ended_at is not None and named.outcome == "cancelled":
         raise _cancelled(key, named, text)
     own = wraps.opened_by(deed.transaction, key, deed.identity.connection_id)
     if state.wrap is None:
@@ -177,7 +177,7 @@ def _cancelled(key: str, named: wraps.Wrap, text: str) -> Refusal:
     return Refusal(
         "wrap_cancelled",
         f"Wrap {named.id} (generation {named.generation}) of project {key} was cancelled {wraps.cancelled_words(named)}. "
-        "Its token is dead. Nothing was saved; your text is kept as salvage for the operator. The episodes wait for the next prepare_wrap.",
+        f"Its token is dead. Nothing was saved; {salvage.fate_words(text)}. The episodes wait for the next prepare_wrap.",
         facts={
             "wrap_id": named.id,
             "generation": named.generation,

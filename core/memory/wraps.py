@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -27,6 +27,9 @@ SEALED = (
     *("gated_session", "wrap_date", "connection_id"),
 )
 """The columns a seal covers, in its order (room.md 2.9)."""
+
+UNREADABLE_END = "an unreadable time"
+"""What stands for an end that is no text: the wrap has ended, nobody can say when."""
 
 State = Literal["idle", "open", "partial"]
 
@@ -93,7 +96,7 @@ def wrap_of(row: Any) -> Wrap:
     values = dict(row)
     try:
         coherent = isinstance(values["seal"], str) and seal_of(values) == values["seal"]
-    except (TypeError, ValueError):  # a blob, or half a character
+    except (TypeError, ValueError, RecursionError):  # a blob, or half a character
         coherent = False
     raw = json.dumps([_printable(values[name]) for name in sorted(values)])
     return Wrap(
@@ -108,7 +111,7 @@ def wrap_of(row: Any) -> Wrap:
         gated_session=_text(values["gated_session"]),
         wrap_date=_text(values["wrap_date"]),
         connection_id=_text(values["connection_id"]),
-        ended_at=_text(values["ended_at"]),
+        ended_at=_text(values["ended_at"]) or (None if values["ended_at"] is None else UNREADABLE_END),
         outcome=_text(values["outcome"]),
         ended_by=_text(values["ended_by"]),
         ended_reason=_text(values["ended_reason"]),
@@ -128,7 +131,7 @@ def _printable(value: object) -> object:
 def _ids(value: object) -> tuple[str, ...]:
     try:
         found = json.loads(value) if isinstance(value, str) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 
@@ -139,7 +142,7 @@ def open_state(reading: Reading, project_key: str) -> OpenState:
     found = [wrap_of(row) for row in rows]
     sound = [wrap for wrap in found if wrap.coherent]
     # two coherent rows cannot come from this program, so every one but the newest is damage too
-    damaged = tuple(wrap for wrap in found if not wrap.coherent or wrap is not sound[-1])
+    damaged = tuple(replace(wrap, coherent=False) for wrap in found if not wrap.coherent or wrap is not sound[-1])
     if damaged:
         return OpenState("partial", sound[-1] if sound else None, damaged)
     return OpenState("open", sound[-1]) if sound else OpenState("idle", None)
@@ -149,6 +152,14 @@ def by_id(reading: Reading, wrap_id: int) -> Wrap | None:
     """One wrap, open or ended."""
     row = reading.one(f"select {COLUMNS} from wraps where id = ?", (wrap_id,))
     return wrap_of(row) if row else None
+
+
+def as_judged(reading: Reading, wrap: Wrap) -> Wrap:
+    """An open wrap as the one predicate sees it: a second open row of its project is damage, however whole it looks (room.md 2.9)."""
+    if wrap.ended_at is not None or wrap.project_key is None:
+        return wrap
+    damaged = open_state(reading, wrap.project_key).damaged
+    return next((one for one in damaged if one.id == wrap.id), wrap)
 
 
 def by_token(reading: Reading, project_key: str, wrap_token: str) -> Wrap | None:
@@ -230,8 +241,8 @@ def partial_refusal(project_key: str, wrap: Wrap) -> Refusal:
     """The refusal of prepare and save while the wrap's state is damaged (room.md 2.9)."""
     return Refusal(
         "wrap_partial",
-        f"The state of wrap {wrap.id} of project {project_key} is damaged (its seal does not match), so it can be neither continued nor "
-        "saved. wrap_cancel with partial=true clears exactly that; no episode is lost.",
+        f"The state of wrap {wrap.id} of project {project_key} is damaged (its seal does not match, or another is open beside it), "
+        "so it can be neither continued nor saved. wrap_cancel with partial=true clears exactly that; no episode is lost.",
         facts={"wrap_id": wrap.id, "project_key": project_key, "started_at": wrap.started_at, "verdict": "PARTIAL"},
         project_key=project_key,
         subject=wrap.subject,
@@ -264,12 +275,17 @@ def clear(
     """
     now = stamp(deed.clock.now())
     actor = deed.identity.actor
-    deed.execute(
+    ended = deed.execute(
         "update wraps set ended_at = ?, outcome = 'cancelled', ended_by = ?, ended_reason = ? where id = ? and ended_at is null",
         (now, actor.as_json(), reason, wrap.id),
     )
+    if ended.rowcount != 1:
+        raise Refusal(
+            "wrap_already_finished", f"Wrap {wrap.id} is already finished.", project_key=wrap.project_key, subject=wrap.subject
+        )
     data: dict[str, Any] = {"wrap_id": wrap.id, "generation": wrap.generation, "authorised_by": authorised_by, "reason": reason}
-    if wrap.wrap_token:
+    still_used = deed.one("select 1 from wraps where wrap_token = ? and ended_at is null", (wrap.wrap_token,))
+    if wrap.wrap_token and not still_used:
         data["wrap_token"] = wrap.wrap_token  # dead from here on, so it is a key to nothing (room.md 2.6)
     if wrap.started_at:
         data["wrap_started_at"] = wrap.started_at

@@ -161,7 +161,7 @@ def encode(message: JSONRPCMessage) -> bytes:
     except ValueError:
         logger.exception("an answer could not be written as JSON")
         request_id = message.id if isinstance(message, JSONRPCResponse) else None
-        failed = _error(request_id, INTERNAL_ERROR, "The answer could not be written as JSON.")
+        failed = _error(_writable(request_id), INTERNAL_ERROR, "The answer could not be written as JSON.")
         return failed.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
@@ -187,16 +187,22 @@ def parse(line: bytes) -> JSONRPCMessage | Unreadable:
         message = jsonrpc_message_adapter.validate_python(data, by_name=False)
     except ValidationError:
         return _unreadable(INVALID_REQUEST, "This is no JSON-RPC 2.0 message.", data.get("id"))
+    if isinstance(message, JSONRPCRequest) and _writable(message.id) is None:
+        return _unreadable(INVALID_REQUEST, "The id of a request is a whole number or a text of whole characters.")
     if isinstance(message, JSONRPCNotification) and "id" in data:
         return _unreadable(INVALID_REQUEST, "The id of a request is a whole number or a text.")
     return message
 
 
 def _unreadable(code: int, sentence: str, request_id: object = None) -> Unreadable:
-    known = request_id if isinstance(request_id, int | str) and not isinstance(request_id, bool) else None
-    if isinstance(known, str) and not known.isprintable():  # half a character is not printable either
-        known = None
-    return Unreadable(_error(known, code, sentence))
+    return Unreadable(_error(_writable(request_id), code, sentence))
+
+
+def _writable(request_id: object) -> int | str | None:
+    """A request's id when an answer can carry it; None for what is none, and for half a character, which is not printable either."""
+    if isinstance(request_id, str):
+        return request_id if request_id.isprintable() else None
+    return request_id if isinstance(request_id, int) and not isinstance(request_id, bool) else None
 
 
 def _error(request_id: int | str | None, code: int, sentence: str) -> JSONRPCError:

@@ -499,6 +499,12 @@ def _store_mismatches(view: View, sealed_before: str) -> list[str]:
         f" order by w.id limit {MISMATCHES_NAMED + 1}"
     )
     _name_mismatches(found, [f"wrap {row[0]} is open, but the trail has no wrap_started of it" for row in open_wraps])
+    reopened = view.all(
+        "select w.id from wraps w where w.ended_at is null and exists (select 1 from audit a where a.subject = 'wrap:' || w.id"
+        " and a.outcome = 'done' and a.event in ('wrap_completed', 'wrap_cancelled'))"
+        f" order by w.id limit {MISMATCHES_NAMED + 1}"
+    )
+    _name_mismatches(found, [f"wrap {row[0]} is open, but the trail says that it has ended" for row in reopened])
     ended = view.all(
         "select w.id from wraps w where w.ended_at is not null and w.ended_at >= ? and not exists (select 1 from audit a"
         " where a.subject = 'wrap:' || w.id and a.outcome = 'done'"
@@ -516,6 +522,14 @@ def _store_mismatches(view: View, sealed_before: str) -> list[str]:
         (sealed_before,),
     )
     _name_mismatches(found, [f"continuity revision {row[1]} of {row[0]} is not what the trail says was saved" for row in saved])
+    standing = view.all(
+        "select c.project_key, c.revision, c.text, c.sha256 from continuity c where c.revision ="
+        " (select max(newer.revision) from continuity newer where newer.project_key = c.project_key) order by c.project_key"
+    )
+    changed = [row for row in standing if hashlib.sha256(str(row[2]).encode("utf-8", "surrogatepass")).hexdigest() != row[3]]
+    _name_mismatches(
+        found, [f"the text of continuity revision {row[1]} of {row[0]} is not the one that was saved" for row in changed]
+    )
     if view.one("select 1 from audit limit 1"):
         return found
     # an emptied trail over a store that has seen deeds is missing rows, not "nothing to verify"

@@ -89,7 +89,8 @@ def open_wraps(
 ) -> tuple[WrapRow, ...]:
     """Every open wrap of the store, damaged ones too, the longest open first."""
     rows = reading.all(f"select {wraps.COLUMNS} from wraps where ended_at is null order by id")
-    return tuple(_row(reading, witness, wraps.wrap_of(row), beats, newest_beat) for row in rows)
+    found = [wraps.as_judged(reading, wraps.wrap_of(row)) for row in rows]
+    return tuple(_row(reading, witness, wrap, beats, newest_beat) for wrap in found)
 
 
 def ended_wraps(reading: Reading, witness: Witness, *, before_id: int | None = None, limit: int = 200) -> tuple[WrapRow, ...]:
@@ -106,6 +107,7 @@ def wrap_detail(reading: Reading, witness: Witness, wrap_id: int) -> WrapDetail 
     wrap = wraps.by_id(reading, wrap_id)
     if wrap is None:
         return None
+    wrap = wraps.as_judged(reading, wrap)
     beats, newest = witness.beats.all(), witness.beats.newest()
     ids = wrap.episode_ids[:EPISODES_SHOWN]
     marks = ",".join("?" * len(ids))

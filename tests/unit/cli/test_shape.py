@@ -210,3 +210,21 @@ def test_looking_imports_neither_protocol_nor_screen_nor_schema_tools(agent: Roo
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("wraps", "99999999999999999999"),
+        ("cancel", "99999999999999999999", "--reason", "r"),
+        ("ask-release", "99999999999999999999"),
+        ("audit", "list", "--actor", "\udcff"),
+        ("audit", "list", "--project", "\udcff"),
+    ],
+)
+def test_what_cannot_be_a_number_or_a_text_is_wrong_usage(cli: Cli, agent: Room, arguments: tuple[str, ...]) -> None:
+    assert cli(*arguments).exit_code == 2
+
+
+def test_a_store_path_that_is_no_text_is_wrong_usage(cli: Cli) -> None:
+    assert cli.bare("doctor", "--store", "/nowhere/\udcff.db").exit_code == 2

@@ -189,3 +189,11 @@ def test_an_unreadable_line_has_an_answer() -> None:
     found = parse(b"{")
     assert isinstance(found, Unreadable)
     assert isinstance(found.answer, JSONRPCError)
+
+
+@pytest.mark.parametrize("method", ["ping", "tools/call"])
+def test_a_request_whose_id_is_half_a_character_is_answered_without_it(method: str) -> None:
+    found = parse(b'{"jsonrpc":"2.0","id":"\\ud800","method":"' + method.encode() + b'","params":{}}')
+    assert isinstance(found, Unreadable)
+    assert found.answer.id is None
+    assert encode(found.answer).endswith(b"\n")

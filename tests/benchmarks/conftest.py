@@ -13,6 +13,13 @@ from tests.benchmarks.shelf import Shelf
 FIGURES = pytest.StashKey[Figures]()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Benchmarks run one after another, in this process, whatever the other tests do."""
+    if hasattr(config.option, "numprocesses"):
+        config.option.numprocesses, config.option.dist, config.option.tx = None, "no", []
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Begin the run's figures."""
     config.stash[FIGURES] = Figures()

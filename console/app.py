@@ -522,16 +522,23 @@ class ConsoleApp(App[int]):
 _TABLE_IDS = frozenset(action.id for action in ACTIONS)
 
 
-def run_console(path: Path, *, project: str | None, read_only: bool, mouse: bool = True, theme: str | None = None) -> int:
-    """Open the console on a store until it is closed; gives the exit code. The store need not exist yet."""
+def run_console(
+    path: Path, *, project: str | None, read_only: bool, mouse: bool = True, theme: str | None = None, screen: str | None = None
+) -> int:
+    """Open the console on a store until it is closed; gives the exit code. The store need not exist yet.
+
+    `screen` is where it opens; None is where it was left the last time.
+    """
     state_file = memory.memory_path()
+    remembered = memory.load_memory(state_file)
+    remembered.screen = screen or remembered.screen
     config = memory.load_config(memory.config_path())
     app = ConsoleApp(
         path,
         project=project,
         read_only=read_only,
         theme=theme,
-        remembered=memory.load_memory(state_file),
+        remembered=remembered,
         config=config,
         remember=partial(memory.save_memory, state_file),
     )

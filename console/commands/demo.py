@@ -99,7 +99,7 @@ def _show(path: Path, seconds: float | None, read_only: bool, project: str | Non
         fleet.start()
         if seconds is not None:
             timer.start()
-        return run_console(path, project=project, read_only=read_only)
+        return run_console(path, project=project, read_only=read_only, screen="overview")
     except KeyboardInterrupt:
         if time_is_up.is_set():
             return DONE

@@ -16,12 +16,18 @@ INDEXED_CHARACTERS = 65_536
 """How much of a content the index holds (core.store.schema); longer ones are scanned as well."""
 TRIGRAMS = 4
 """Trigrams of a phrase that are asked for; more would cost more than the candidates they rule out."""
+RARE_ENOUGH = 100
+"""Rarity of the trigrams together at which no more are asked for."""
+TRIGRAMS_WEIGHED = 500
+"""Trigrams of a phrase among which the rarest are looked for."""
 WORD_CANDIDATES = 5_000
 WORDS = 16
 """Distinctive words of a keyword that are looked up."""
 VERIFIED = 2_000
 """Candidates whose text is read at most for one ranking."""
 _BATCH = 50
+_RANK = {letter: rank for rank, letter in enumerate(" etaonisrhldcumfpgwybvkxjqz")}
+"""Letters from the commonest on, in plain English; what is not among them counts as rarer than all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +117,28 @@ def by_words(
 
 
 def phrase_query(needle: str) -> str:
-    """The index query whose answers include every text that holds the phrase: an AND of at most 4 of its trigrams.
+    """The index query whose answers include every text that holds the phrase: an AND of its rarest trigrams, at most 4.
 
     The index folds case by Unicode, one character at a time, so a text that holds the phrase up to ASCII case has all of them.
     """
     last = len(needle) - 3
-    wanted = min(TRIGRAMS, last + 1)
-    places = [round(step * last / max(1, wanted - 1)) for step in range(wanted)]
-    return " AND ".join(dict.fromkeys(_quoted(needle[place : place + 3]) for place in places))
+    places = range(0, last + 1, 1 + last // TRIGRAMS_WEIGHED)
+    rarest_first = sorted(places, key=lambda place: _rarity(needle[place : place + 3]), reverse=True)
+    chosen: list[int] = []
+    rarity = 0
+    for place in rarest_first:
+        # its neighbours would rule out little more than it does
+        if all(abs(place - other) > 1 for other in chosen):
+            chosen.append(place)
+            rarity += _rarity(needle[place : place + 3])
+        if len(chosen) == TRIGRAMS or rarity >= RARE_ENOUGH:
+            break
+    return " AND ".join(dict.fromkeys(_quoted(needle[place : place + 3]) for place in chosen))
+
+
+def _rarity(trigram: str) -> int:
+    """How rare a trigram may be, by its letters alone: a guess that costs nothing, where a common one costs its every episode."""
+    return sum(_RANK.get(letter, len(_RANK)) for letter in trigram)
 
 
 def word_query(word: str) -> str:

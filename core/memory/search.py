@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from core import projects
@@ -16,10 +17,10 @@ INDEXED_CHARACTERS = 65_536
 """How much of a content the index holds (core.store.schema); longer ones are scanned as well."""
 TRIGRAMS = 4
 """Trigrams of a phrase that are asked for; more would cost more than the candidates they rule out."""
-RARE_ENOUGH = 100
-"""Rarity of the trigrams together at which no more are asked for."""
-TRIGRAMS_WEIGHED = 500
-"""Trigrams of a phrase among which the rarest are looked for."""
+RARE_ENOUGH = 120
+"""Rarity of the trigrams together at which no more are asked for: common ones cost their every episode."""
+PART_WEIGHED = 100
+"""Trigrams in a part of a phrase among which the rarest is looked for."""
 WORD_CANDIDATES = 5_000
 WORDS = 16
 """Distinctive words of a keyword that are looked up."""
@@ -117,27 +118,28 @@ def by_words(
 
 
 def phrase_query(needle: str) -> str:
-    """The index query whose answers include every text that holds the phrase: an AND of its rarest trigrams, at most 4.
+    """The index query whose answers include every text that holds the phrase: an AND of at most 4 of its trigrams.
 
-    The index folds case by Unicode, one character at a time, so a text that holds the phrase up to ASCII case has all of them.
+    They are spread over the phrase, and in each part of it the one that looks rarest is taken. The index folds case by
+    Unicode, one character at a time, so a text that holds the phrase up to ASCII case has all of them.
     """
-    last = len(needle) - 3
-    places = range(0, last + 1, 1 + last // TRIGRAMS_WEIGHED)
-    rarest_first = sorted(places, key=lambda place: _rarity(needle[place : place + 3]), reverse=True)
-    chosen: list[int] = []
-    rarity = 0
-    for place in rarest_first:
-        # its neighbours would rule out little more than it does
-        if all(abs(place - other) > 1 for other in chosen):
-            chosen.append(place)
-            rarity += _rarity(needle[place : place + 3])
-        if len(chosen) == TRIGRAMS or rarity >= RARE_ENOUGH:
+    places = len(needle) - 2
+    parts = min(TRIGRAMS, places)
+    edges = [places * part // parts for part in range(parts + 1)]
+    spread = [
+        max((needle[place : place + 3] for place in range(start, min(end, start + PART_WEIGHED))), key=_rarity)
+        for start, end in pairwise(edges)
+    ]
+    chosen: dict[str, int] = {}
+    for trigram in sorted(spread, key=_rarity, reverse=True):
+        if sum(chosen.values()) >= RARE_ENOUGH:
             break
-    return " AND ".join(dict.fromkeys(_quoted(needle[place : place + 3]) for place in chosen))
+        chosen[trigram] = _rarity(trigram)
+    return " AND ".join(map(_quoted, chosen))
 
 
 def _rarity(trigram: str) -> int:
-    """How rare a trigram may be, by its letters alone: a guess that costs nothing, where a common one costs its every episode."""
+    """How rare a trigram may be, by its letters alone: a guess that costs nothing."""
     return sum(_RANK.get(letter, len(_RANK)) for letter in trigram)
 
 

@@ -93,7 +93,7 @@ def test_key_to_paint_of_a_page_of_the_trail(benchmark: Any, console: Terminal, 
         benchmark,
         console,
         figures,
-        "home and end in the trail",
+        "home and end to their rows in the trail",
         lambda: (b"g", b"store_created") if next(ends) % 2 == 0 else (b"G", b"%d" % TRAIL_ROWS),
     )
 

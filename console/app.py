@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -19,29 +20,39 @@ from textual.widgets import ContentSwitcher
 
 from console import memory
 from console.actions import ACTIONS, EVERYWHERE, action_named, bindings_for, is_allowed, row_actions, textual_keymap
-from console.feed import Feed, FeedState
+from console.feed_state import FeedState
 from console.header_words import header_state
 from console.palette import RoomCommands
-from console.panes.audit import AuditPane
-from console.panes.base import Pane, Shown
-from console.panes.overview import OverviewPane
-from console.panes.wraps import WrapsPane
 from console.text import copyable, one_line
-from console.themes import DEFAULT_THEME, THEME_NAMES, install_themes, next_theme, theme_defaults
+from console.themes import begin_with_theme, install_themes, next_theme, theme_defaults
 from console.widgets.footer import KeyFooter
 from console.widgets.header import RoomHeader
 from core.actors import current_user
 from core.clock import Clock, SystemClock
 from core.errors import Refusal, StoreError
-from core.life.processes import Processes, SystemProcesses
-from core.views.look import Looker
 
 if TYPE_CHECKING:
     from console.dialogs.force_cancel import CancelOutcome
+    from console.feed import Feed
+    from console.panes.base import Pane
+    from core.life.processes import Processes
     from core.room import Room
+    from core.views.look import Looker
     from core.views.wraps import WrapRow
 
-PANES: dict[str, type[Pane]] = {pane.SCREEN: pane for pane in (OverviewPane, WrapsPane, AuditPane)}
+PANES = {
+    "overview": "console.panes.overview:OverviewPane",
+    "wraps": "console.panes.wraps:WrapsPane",
+    "audit": "console.panes.audit:AuditPane",
+}
+"""Every pane and where it is. They and what they show are imported after the first paint, which does not need them."""
+
+
+def pane_of(screen: str) -> Pane:
+    """A new pane for a screen, imported now."""
+    module, _, name = PANES[screen].partition(":")
+    pane: Pane = getattr(importlib.import_module(module), name)()
+    return pane
 
 
 class ConsoleApp(App[int]):
@@ -82,12 +93,12 @@ class ConsoleApp(App[int]):
         self.project = project or ""
         self.read_only = read_only
         self.clock = clock or SystemClock()
-        self.processes = processes or SystemProcesses()
+        self._processes = processes
         self.who = current_user()
         self.remembered = remembered or memory.Memory()
         self.config = config or memory.Config()
-        self.looker = Looker(path, self.clock, self.processes)
-        self.feed = Feed(self.looker, self._fed_from_thread)
+        self._looker: Looker | None = None
+        self._feed: Feed | None = None
         self.feed_state = FeedState()
         self.keymap_in_force = self.config.keys
         self.active = self.remembered.screen if self.remembered.screen in PANES else "overview"
@@ -100,27 +111,62 @@ class ConsoleApp(App[int]):
         self._room_lock = threading.Lock()
         self._header = RoomHeader()
         self._footer = KeyFooter()
+        begin_with_theme(self, self._theme_wanted)
 
     # the screen
 
     def compose(self) -> ComposeResult:
         """Header, the panes, footer."""
         yield self._header
-        with ContentSwitcher(id="panes", initial=f"pane-{self.active}"):
-            yield PANES[self.active]()
+        yield ContentSwitcher(id="panes")
         yield self._footer
 
     def on_mount(self) -> None:
-        """Themes, keys, the first pane, the feed."""
-        install_themes(self, self._theme_wanted if self._theme_wanted in THEME_NAMES else DEFAULT_THEME)
+        """Theme, keys and header; what the first paint does not need comes after it."""
+        install_themes(self, self._theme_wanted)
         self.set_keymap(textual_keymap(self.keymap_in_force))
         for problem in self.config.problems:
             self.say(problem, severity="warning")
         self._ill_tick = self.set_interval(1.0, self._show_header, pause=True)
-        self._restore_sort(self.pane)
         self._show_header()
-        self.pane.focus_list()
+        self.call_after_refresh(self._open)
+
+    async def _open(self) -> None:
+        """After the first paint: the first pane, and the feed."""
         self.feed.start()
+        await self._mount_pane(self.active)
+        self.query_one("#panes", ContentSwitcher).current = f"pane-{self.active}"
+        self._show_state()
+        self.pane.focus_list()
+
+    async def _mount_pane(self, screen: str) -> None:
+        pane = pane_of(screen)
+        await self.query_one("#panes", ContentSwitcher).add_content(pane)
+        self._restore_sort(pane)
+
+    @property
+    def opened(self) -> bool:
+        """Whether the first pane is there."""
+        return bool(self.query(f"#pane-{self.active}"))
+
+    @property
+    def looker(self) -> Looker:
+        """What reads the store for this console; made at the first look."""
+        if self._looker is None:
+            from core.life.processes import SystemProcesses
+            from core.views.look import Looker
+
+            self._looker = Looker(self.path, self.clock, self._processes or SystemProcesses())
+        return self._looker
+
+    @property
+    def feed(self) -> Feed:
+        """What follows the store."""
+        if self._feed is None:
+            from console.feed import Feed
+
+            self._feed = Feed(self.looker, self._fed_from_thread)
+        return self._feed
 
     async def on_unmount(self) -> None:
         """Leave the store as it was found: the feed stops, the connection closes."""
@@ -130,15 +176,17 @@ class ConsoleApp(App[int]):
         await asyncio.to_thread(self._leave)
 
     def _leave(self) -> None:
-        self.feed.stop()
+        if self._feed is not None:
+            self._feed.stop()
         if self._room is not None:
             self._room.close()
-        self.looker.close()
+        if self._looker is not None:
+            self._looker.close()
 
     @property
     def pane(self) -> Pane:
         """The pane that is shown."""
-        return self.query_one(f"#pane-{self.active}", Pane)
+        return cast("Pane", self.query_one(f"#pane-{self.active}"))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The room's roles for a theme that has none of its own."""
@@ -153,7 +201,8 @@ class ConsoleApp(App[int]):
         """The one read-only rule: an action that the table does not allow here is not there."""
         del parameters
         if action in _TABLE_IDS:
-            return is_allowed(action, self.active, self.read_only)
+            # before the first pane is there, one can only leave
+            return (self.opened or action == "quit_now") and is_allowed(action, self.active, self.read_only)
         return True
 
     # what is shown
@@ -175,7 +224,10 @@ class ConsoleApp(App[int]):
 
     def _show_state(self) -> None:
         state = self._frozen or self.feed_state
-        self.pane.show(Shown(state.snapshot, self.project, self._only_attention))
+        if self.opened:
+            from console.panes.base import Shown
+
+            self.pane.show(Shown(state.snapshot, self.project, self._only_attention))
         self._show_header()
         self._show_footer()
 
@@ -199,7 +251,8 @@ class ConsoleApp(App[int]):
         )
 
     def _show_footer(self) -> None:
-        self._footer.set_place(self.active, read_only=self.read_only, has_row=self.pane.has_row, keymap=self.keymap_in_force)
+        has_row = self.opened and self.pane.has_row
+        self._footer.set_place(self.active, read_only=self.read_only, has_row=has_row, keymap=self.keymap_in_force)
 
     def place_changed(self) -> None:
         """A pane's cursor has moved: the footer may have other keys."""
@@ -222,9 +275,7 @@ class ConsoleApp(App[int]):
                 self._places = [*self._places[-49:], (self.active, self.pane.place)]
             switcher = self.query_one("#panes", ContentSwitcher)
             if not self.query(f"#pane-{screen}"):
-                pane = PANES[screen]()
-                await switcher.add_content(pane)
-                self._restore_sort(pane)
+                await self._mount_pane(screen)
             self.active = screen
             switcher.current = f"pane-{screen}"
         self._show_state()
@@ -457,8 +508,9 @@ class ConsoleApp(App[int]):
     def _trail_lines(self) -> Iterator[str]:
         """The trail as it is exported, line by line, from a reader of its own; runs off the UI thread."""
         from core.trail.export import export_lines
+        from core.views.look import Looker
 
-        with Looker(self.path, self.clock, self.processes) as looker, looker.snapshot() as (view, _):
+        with Looker(self.path, self.clock, self._processes) as looker, looker.snapshot() as (view, _):
             yield from export_lines(view)
 
     def accept_anchors(self) -> None:
@@ -510,7 +562,7 @@ class ConsoleApp(App[int]):
 
         with self._room_lock:
             if self._room is None:
-                self._room = Room(Place(self.path, "console"), clock=self.clock, processes=self.processes)
+                self._room = Room(Place(self.path, "console"), clock=self.clock, processes=self._processes)
         with contextlib.suppress(Exception):
             self._room.called("watchroom console")
         result = self._room.do(name, **arguments)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
+from console.feed_state import FeedState, Health
 from core.errors import StoreError, StoreLocked, StoreMissing
 from core.views.look import Looker, Versions
-from core.views.snapshot import Snapshot, take
+from core.views.snapshot import take
 
 logger = logging.getLogger(__name__)
 
@@ -19,18 +18,6 @@ POLL_SECONDS = 0.25
 """How often the store's change counter is asked for: 4 Hz."""
 JUDGE_SECONDS = 2.0
 """How often the room is read although nothing was committed: verdicts change by time alone."""
-
-Health = Literal["opening", "live", "locked", "missing", "unreadable"]
-
-
-@dataclass(frozen=True, slots=True)
-class FeedState:
-    """What is known now. `snapshot` is the last one that could be read, None before the first; `since` is when health turned."""
-
-    health: Health = "opening"
-    words: str = ""
-    snapshot: Snapshot | None = None
-    since: datetime | None = None
 
 
 class Feed:

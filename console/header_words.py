@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from console.feed import FeedState
+from console.feed_state import FeedState
 from console.text import one_line
 from console.widgets.header import Freshness, HeaderState, Tab
 from core.ages import words_for_age

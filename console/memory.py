@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tomllib
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -77,9 +76,15 @@ def load_config(path: Path) -> Config:
     from console.actions import keymap_from_config
 
     try:
-        data = tomllib.loads(path.read_text())
+        text = path.read_text()
     except FileNotFoundError:
         return Config()
+    except (OSError, ValueError) as error:
+        return Config(problems=(f"{path} cannot be read: {error}",))
+    import tomllib  # most have no such file
+
+    try:
+        data = tomllib.loads(text)
     except (OSError, ValueError) as error:
         return Config(problems=(f"{path} cannot be read: {error}",))
     keys, problems = keymap_from_config(data.get("keys", {}) if isinstance(data.get("keys", {}), dict) else {})

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.color import Color as RichColor
 from rich.style import Style
@@ -14,7 +14,8 @@ from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
-from core.models import Verdict
+if TYPE_CHECKING:
+    from core.models import Verdict
 
 Role = Literal["", "danger", "warning", "ok", "muted", "accent"]
 """What a piece of text means; "" is plain text."""
@@ -235,6 +236,21 @@ def install_themes(app: App[Any], chosen: str = DEFAULT_THEME) -> None:
     for theme in THEMES:
         app.register_theme(theme)
     app.theme = chosen if chosen in THEME_NAMES else DEFAULT_THEME
+
+
+def begin_with_theme(app: App[Any], chosen: str) -> None:
+    """Have an app that does not run yet start with its theme: put on later, the whole style sheet is parsed and applied again.
+
+    `install_themes` still puts on a theme of the terminal's own colours, for which more than the style sheet changes.
+    """
+    for theme in THEMES:
+        app.register_theme(theme)
+    wanted = app.available_themes[chosen if chosen in THEME_NAMES else DEFAULT_THEME]
+    if not wanted.ansi:
+        app.set_reactive(type(app).theme, wanted.name)
+        app.stylesheet.set_variables(app.get_css_variables())
+        app.set_class(wanted.dark, "-dark-mode", update=False)
+        app.set_class(not wanted.dark, "-light-mode", update=False)
 
 
 def next_theme(name: str) -> str:

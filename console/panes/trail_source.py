@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 
 from console.panes.faces import clock_short
 from console.rows import Cell, Row
@@ -13,6 +14,7 @@ PAGE = 200
 PAGES_KEPT = 40
 
 
+@lru_cache(maxsize=1_000)
 def trail_row(row: TrailRow) -> Row:
     """A trail row as a line of the list."""
     refused = row.outcome == "refused"

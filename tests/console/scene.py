@@ -138,7 +138,7 @@ SIZES = ((80, 24), (120, 40), (200, 60))
 
 def ready(app: ConsoleApp) -> Callable[[], bool]:
     """Whether the app shows its first snapshot."""
-    return lambda: app.pane.shown.snapshot is not None
+    return lambda: app.opened and app.pane.shown.snapshot is not None
 
 
 def lead_to(name: str) -> Callable[[Pilot[Any]], Awaitable[None]]:

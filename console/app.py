@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib
 import threading
 from collections.abc import Callable, Iterator
@@ -309,10 +308,6 @@ class ConsoleApp(App[int]):
         if not self.pane.step_back():
             self.exit(0)
 
-    async def action_quit(self) -> None:
-        """Quit now."""
-        self.exit(0)
-
     def action_quit_now(self) -> None:
         """Quit now."""
         self.exit(0)
@@ -459,8 +454,6 @@ class ConsoleApp(App[int]):
 
         if row is None or row.ended_at is not None:
             self.say("There is no open wrap here.", severity="warning")
-        elif self.read_only:
-            self.say("The console is read-only.", severity="warning")
         else:
             self.push_screen(AskReleaseDialog(row, self.do))
 
@@ -496,7 +489,7 @@ class ConsoleApp(App[int]):
 
     def _verified(self, found: Any) -> None:
         if found is not None and not found.cancelled:
-            self.feed.read_again(broken_trail=None if found.ok or not found.rows else found.words)
+            self.feed.read_again(broken_trail=found.words if found.broken else None)
 
     def export_trail(self) -> None:
         """Write the whole trail to a file that verifies without the store."""
@@ -563,8 +556,7 @@ class ConsoleApp(App[int]):
         with self._room_lock:
             if self._room is None:
                 self._room = Room(Place(self.path, "console"), clock=self.clock, processes=self._processes)
-        with contextlib.suppress(Exception):
-            self._room.called("watchroom console")
+        self._room.called("watchroom console")
         result = self._room.do(name, **arguments)
         if name == "accept_anchors":
             self._room.restart_anchors()

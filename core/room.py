@@ -24,7 +24,7 @@ from core.memory import salvage
 from core.store.database import Readers, Store, Transaction, View
 from core.store.deed import Deed, Deeds, Identity
 from core.trail.anchors import AnchorFile, anchor_path, set_aside
-from core.trail.append import append
+from core.trail.append import TrailHead, append, head
 from core.trail.refusals import RefusalLog
 from core.verbs import VERBS, Verb
 
@@ -81,10 +81,9 @@ class Room:
         self.refusals = RefusalLog(self.clock)
         with self.readers.snapshot() as view:
             self.store_id: str = view.one("select store_id from store")[0]
-            head = view.one("select seq, hash, at from audit order by seq desc limit 1")
+            newest = head(view)
         self.anchors = AnchorFile(fit_anchor_path(place), self.store_id, self.clock)
-        if head:
-            self.anchors.note(head["seq"], head["hash"], head["at"])
+        self._anchor(newest)
         self._registered = False
         self._pending = threading.local()
         self._heart: Heart | None = None
@@ -101,7 +100,7 @@ class Room:
             attached=self._attached,
             record_refusal=self._record_refusal,
             worth_recording=self.refusals.worth_recording,
-            committed=lambda head: self.anchors.note(head.seq, head.hash, head.at),
+            committed=self._anchor,
         )
 
     # verbs
@@ -134,9 +133,13 @@ class Room:
         """
         aside = set_aside(self.anchors.path, self.clock.now())
         with self.readers.snapshot() as view:
-            head = view.one("select seq, hash, at from audit order by seq desc limit 1")
-        self.anchors.note(head["seq"], head["hash"], head["at"])
+            newest = head(view)
+        self._anchor(newest)
         return aside
+
+    def _anchor(self, newest: TrailHead | None) -> None:
+        if newest is not None:
+            self.anchors.note(newest.seq, newest.hash, newest.at)
 
     # the connection's life
 

@@ -15,9 +15,10 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from console.dialogs.parts import DialogButton, Field, Lines, TypedField
+from console.dialogs.parts import DialogButton, Field, TypedField
 from console.text import one_line, safe_content
 from console.widgets.document import Line
+from console.widgets.sections import Lines
 from core.errors import Refusal, StoreError
 from core.views.snapshot import Snapshot
 

@@ -81,13 +81,13 @@ class AuditPane(ListPane):
                 self.table.count_changed()
         elif grown:
             self._find_newer(self.wanted, self._looked_to, snapshot.trail_last)
-        self._show_detail()
+        self.show_detail()
 
     def filter_changed(self, words: str) -> None:
         """Other words in the filter."""
         del words
         self._apply_filter()
-        self._show_detail()
+        self.show_detail()
 
     def go_to_place(self, place: str | None) -> None:
         """Go to the row with that number."""
@@ -116,12 +116,6 @@ class AuditPane(ListPane):
     def action_accept_anchors(self) -> None:
         """Say what the anchors say, and let them start again after a restore."""
         self.room.accept_anchors()
-
-    @on(RowTable.Highlighted)
-    def _moved(self, event: table_messages.Highlighted) -> None:
-        event.stop()
-        self._show_detail()
-        self.room.place_changed()
 
     @on(RowTable.Chosen)
     def _opened(self, event: table_messages.Chosen) -> None:
@@ -155,7 +149,8 @@ class AuditPane(ListPane):
         self._looked_to = self.source.last
         self._find_older(wanted, self.source.last + 1)
 
-    def _show_detail(self) -> None:
+    def show_detail(self) -> None:
+        """Bring the detail in line with the row under the cursor."""
         row = self.current
         self.detail.show(NOTHING if row is None else trail_document(row))
 
@@ -178,7 +173,7 @@ class AuditPane(ListPane):
             if not whole:
                 self.table.retry()
             self.table.page_arrived(first - self.source.first, last - self.source.first)
-            self._show_detail()
+            self.show_detail()
 
     @work(thread=True, exclusive=True, group="trail-filter", exit_on_error=False)
     def _find_older(self, wanted: TrailFilter, before: int | None) -> None:
@@ -205,7 +200,7 @@ class AuditPane(ListPane):
             self.table.set_empty("No row matches the filter")
         if rows or complete:
             self.table.count_changed()
-            self._show_detail()
+            self.show_detail()
 
     @work(thread=True, exclusive=True, group="trail-newer", exit_on_error=False)
     def _find_newer(self, wanted: TrailFilter, seen: int, last: int) -> None:

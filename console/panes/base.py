@@ -239,12 +239,22 @@ class ListPane(Pane):
         event.stop()
         self.focus_list()
 
+    @on(RowTable.Highlighted)
+    def _moved(self, event: table_messages.Highlighted) -> None:
+        event.stop()
+        if event.table is self.table:
+            self.show_detail()
+            self.room.place_changed()
+
     @on(RowTable.SortChanged)
     def _sorted(self, event: table_messages.SortChanged) -> None:
         event.stop()
         self.table.show_sort(event.column, event.reverse)
         self.room.remember_sort(self.SCREEN, event.column, event.reverse)
         self.refresh_rows()
+
+    def show_detail(self) -> None:
+        """Bring the detail in line with the row under the cursor."""
 
     def filter_changed(self, words: str) -> None:
         """Other words in the filter."""

@@ -109,7 +109,7 @@ class OverviewPane(ListPane):
         self.spark.set_values(snapshot.activity, "last hour", f"{sum(snapshot.activity)} rows in the trail")
         self.connected.set_empty("Nobody is connected")
         self.connected.set_rows([_connection(row) for row in _order(snapshot.connections)])
-        self._show_detail()
+        self.show_detail()
 
     @property
     def current(self) -> WrapRow | None:
@@ -131,13 +131,6 @@ class OverviewPane(ListPane):
         """What is shown, as JSON lines for a file."""
         return [json.dumps(asdict(item), ensure_ascii=False, default=str) for item in self.items.values()]
 
-    @on(RowTable.Highlighted)
-    def _moved(self, event: table_messages.Highlighted) -> None:
-        event.stop()
-        if event.table is self.table:
-            self._show_detail()
-            self.room.place_changed()
-
     @on(RowTable.Chosen)
     def _opened(self, event: table_messages.Chosen) -> None:
         event.stop()
@@ -157,7 +150,8 @@ class OverviewPane(ListPane):
             return None
         return next((row for row in snapshot.wraps if f"wrap:{row.wrap_id}" == item.target), None)
 
-    def _show_detail(self) -> None:
+    def show_detail(self) -> None:
+        """Bring the detail in line with the row under the cursor."""
         item = self.items.get(self.table.cursor_key or "")
         self.detail.show(NOTHING if item is None else _document(item, self._wrap_of(item)))
 

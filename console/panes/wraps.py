@@ -90,7 +90,7 @@ class WrapsPane(ListPane):
         self._say_empty(len(found), snapshot.ended_wraps)
         self.table.drop_marks(key for key in self.table.marks() if key not in {str(row.wrap_id) for row in found})
         self.set_rows([self._row(row) for row in wanted])
-        self._show_detail()
+        self.show_detail()
 
     def filter_changed(self, words: str) -> None:
         """Narrow the list."""
@@ -121,12 +121,6 @@ class WrapsPane(ListPane):
     def lines(self) -> list[str]:
         """What is shown, as JSON lines for a file."""
         return [json.dumps(asdict(row), ensure_ascii=False, default=str) for row in self.rows.values()]
-
-    @on(RowTable.Highlighted)
-    def _moved(self, event: table_messages.Highlighted) -> None:
-        event.stop()
-        self._show_detail()
-        self.room.place_changed()
 
     @on(RowTable.Chosen)
     def _opened(self, event: table_messages.Chosen) -> None:
@@ -171,7 +165,8 @@ class WrapsPane(ListPane):
             ),
         )
 
-    def _show_detail(self) -> None:
+    def show_detail(self) -> None:
+        """Bring the detail in line with the row under the cursor."""
         row = self.current
         if row is None:
             self._detail = None

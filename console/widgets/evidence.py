@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import events
-from textual.geometry import Size
-
 from console.themes import VERDICT_LOOK
-from console.widgets.document import DetailTab, Line, Section, lay_out_tab
-from console.widgets.piece import Piece, PieceLines
+from console.widgets.document import Line
+from console.widgets.sections import Lines
 from core.models import Evidence, Verdict
 
 DEATH, OTHER = "✗", "·"
@@ -25,41 +22,9 @@ def evidence_lines(verdict: Verdict | None, evidence: Sequence[Evidence]) -> tup
     return (*head, *deaths, *others, *none)
 
 
-class EvidenceList(PieceLines):
+class EvidenceList(Lines):
     """A verdict with its evidence, as high as it needs to be."""
-
-    DEFAULT_CSS = """
-    EvidenceList {
-        height: auto;
-        width: 1fr;
-    }
-    """
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._lines: tuple[Line, ...] = ()
-        self._laid: tuple[int, tuple[tuple[Piece, ...], ...]] = (-1, ())
 
     def set_evidence(self, verdict: Verdict | None, evidence: Sequence[Evidence]) -> None:
         """Show this verdict and these reasons."""
-        lines = evidence_lines(verdict, evidence)
-        if lines != self._lines:
-            self._lines = lines
-            self._laid = (-1, ())
-            self.refresh(layout=True)
-
-    def lines_for(self, width: int) -> tuple[tuple[Piece, ...], ...]:
-        """The lines, wrapped."""
-        if self._laid[0] != width:
-            self._laid = (width, lay_out_tab(DetailTab("", (Section("", self._lines),)), width))
-        return self._laid[1]
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as the reasons take at this width."""
-        del container, viewport
-        return len(self.lines_for(width))
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Another width wraps the reasons anew."""
-        del event
-        self.refresh()
+        self.set_lines(*evidence_lines(verdict, evidence))

@@ -96,11 +96,17 @@ def wrap_cancel(
         return _cancel(deed, wrap, "session", why)
     own = wrap.connection_id == deed.identity.connection_id
     project = projects.find(deed.transaction, key)
-    if project.peer_cancel == "dead" and not own and wraps.judge(deed, wrap).verdict != "DEAD":
+    judgement = wraps.judge(deed, wrap)
+    if project.peer_cancel == "dead" and not own and judgement.verdict != "DEAD":
         raise wraps.refuse_about(
-            deed, wrap, "wrap_not_dead", "This project lets a peer end only a dead wrap:", "Go on recording and try again later."
+            deed,
+            wrap,
+            "wrap_not_dead",
+            "This project lets a peer end only a dead wrap:",
+            "Go on recording and try again later.",
+            judgement=judgement,
         )
-    return _cancel(deed, wrap, "own" if own else "peer", why)
+    return _cancel(deed, wrap, "own" if own else "peer", why, judgement)
 
 
 def force_cancel(
@@ -135,7 +141,6 @@ def force_cancel(
             project_key=wrap.project_key,
             subject=wrap.subject,
         )
-    wrap = wraps.as_judged(deed.transaction, wrap)
     judgement = wraps.judge(deed, wrap)
     _refuse_changed_evidence(deed, wrap, judgement, verdict, generation, token_start, last_call_at, row_sha256)
     if not allows_plain_cancel(judgement.verdict) and (typed or "") != (wrap.wrap_token or "")[:TYPED_CHARACTERS]:

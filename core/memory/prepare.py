@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from core import projects
 from core.clock import stamp
 from core.errors import Refusal
 from core.memory import baton, continuity, package, salvage, wraps
 from core.memory.package import PackedEpisode  # by name: the field `package` below hides the module
+from core.models import Judgement
 from core.store.deed import Deed
 from core.texts import token_shape
 
@@ -68,14 +69,7 @@ def prepare_wrap(
     if waiting == 0:
         return _empty_window(deed, project, state.wrap, token)
     if state.wrap:
-        raise wraps.refuse_about(
-            deed,
-            state.wrap,
-            "wrap_in_progress",
-            "A wrap is open already:",
-            _advice(deed, state.wrap),
-            more={"retry_after_seconds": 30},
-        )
+        raise _in_progress(deed, state.wrap, wraps.judge(deed, state.wrap), more={"retry_after_seconds": 30})
     if token and deed.one("select 1 from wraps where wrap_token = ?", (token,)):
         raise Refusal(
             "wrap_token_spent",
@@ -187,7 +181,7 @@ def _empty_window(deed: Deed, project: projects.Project, wrap: wraps.Wrap | None
     own = wrap.connection_id == deed.identity.connection_id
     if project.peer_cancel == "dead" and not own and judgement.verdict != "DEAD":
         # a strict project lets nobody end a peer's wrap on the way to something else (room.md 2.7)
-        raise wraps.refuse_about(deed, wrap, "wrap_in_progress", "A wrap is open already:", _advice(deed, wrap))
+        raise _in_progress(deed, wrap, judgement)
     wraps.clear(deed, wrap, authorised_by="empty_window", reason=None, judgement=judgement, partial=False)
     return _without_wrap(deed, "nothing_to_wrap", None, key, 0)
 
@@ -197,11 +191,16 @@ def _without_wrap(deed: Deed, outcome: PrepareOutcome, reason: baton.DowngradeRe
     return Prepared(outcome, reason, key, None, None, None, None, (), waiting, kept, None, None, None)
 
 
-def _advice(deed: Deed, wrap: wraps.Wrap) -> str:
+def _in_progress(deed: Deed, wrap: wraps.Wrap, judgement: Judgement, *, more: dict[str, Any] | None = None) -> Refusal:
+    advice = _advice(deed, wrap, judgement)
+    return wraps.refuse_about(deed, wrap, "wrap_in_progress", "A wrap is open already:", advice, judgement=judgement, more=more)
+
+
+def _advice(deed: Deed, wrap: wraps.Wrap, judgement: Judgement) -> str:
     """What the blocked agent is to do: finish its own, wait for a live peer; for a dead one there is a way, unless it is guarded."""
     if wrap.connection_id == deed.identity.connection_id:
         return "It is your own: save it with its token, or end it with wrap_cancel and that token."
-    if wraps.judge(deed, wrap).verdict == "DEAD":
+    if judgement.verdict == "DEAD":
         if wrap.bound or wrap.gated_session:
             return "Go on recording and tell the operator, who can end it in the console."
         return "Nobody can finish it any more: wrap_cancel ends it, and its episodes come back to the window."

@@ -12,6 +12,7 @@ from core.memory import baton, salvage, wraps
 from core.models import Gate, Verdict
 from core.store.database import View
 from core.store.deed import Identity, Witness
+from core.trail.append import head
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def status(view: View, *, project_key: str, identity: Identity, witness: Witness
         "select revision, length(text) as characters, created_at from continuity where project_key = ? order by revision desc limit 1",
         (key,),
     )
-    trail = view.one("select seq from audit order by seq desc limit 1")
+    newest = head(view)
     types = {name.partition(":")[2]: value for name, value in counters.items() if name.startswith("episodes:") and value}
     return Status(
         project_key=key,
@@ -89,7 +90,7 @@ def status(view: View, *, project_key: str, identity: Identity, witness: Witness
         gate=project.gate,
         may_consolidate=decision.reason is None,
         gate_reason=decision.reason,
-        trail_rows=trail["seq"] if trail else 0,
+        trail_rows=newest.seq if newest else 0,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -136,30 +136,46 @@ def _ids(value: object) -> tuple[str, ...]:
     return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 
 
-def open_state(reading: Reading, project_key: str) -> OpenState:
-    """What is open in a project now: the one predicate for every surface (room.md 2.9)."""
+def judged(found: Sequence[Wrap]) -> list[Wrap]:
+    """Open rows, in the order of their ids, as the one predicate sees them (room.md 2.9).
+
+    Two coherent rows of one project cannot come from this program, so every one but the newest is damage too.
+    """
+    newest = {wrap.project_key: wrap.id for wrap in found if wrap.coherent}
+    return [replace(wrap, coherent=wrap.coherent and newest[wrap.project_key] == wrap.id) for wrap in found]
+
+
+def every_open(reading: Reading) -> list[Wrap]:
+    """Every open wrap of the store, damaged ones too, the longest open first."""
+    rows = reading.all(f"select {COLUMNS} from wraps where ended_at is null order by id")
+    return judged([wrap_of(row) for row in rows])
+
+
+def open_in(reading: Reading, project_key: str) -> list[Wrap]:
+    """Every open row of a project, damaged ones too, by id."""
     rows = reading.all(f"select {COLUMNS} from wraps where project_key = ? and ended_at is null order by id", (project_key,))
-    found = [wrap_of(row) for row in rows]
-    sound = [wrap for wrap in found if wrap.coherent]
-    # two coherent rows cannot come from this program, so every one but the newest is damage too
-    damaged = tuple(replace(wrap, coherent=False) for wrap in found if not wrap.coherent or wrap is not sound[-1])
+    return judged([wrap_of(row) for row in rows])
+
+
+def open_state(reading: Reading, project_key: str) -> OpenState:
+    """What is open in a project now (room.md 2.9)."""
+    found = open_in(reading, project_key)
+    damaged = tuple(wrap for wrap in found if not wrap.coherent)
+    sound = next((wrap for wrap in found if wrap.coherent), None)
     if damaged:
-        return OpenState("partial", sound[-1] if sound else None, damaged)
-    return OpenState("open", sound[-1]) if sound else OpenState("idle", None)
+        return OpenState("partial", sound, damaged)
+    return OpenState("open", sound) if sound else OpenState("idle", None)
 
 
 def by_id(reading: Reading, wrap_id: int) -> Wrap | None:
-    """One wrap, open or ended."""
+    """One wrap, open or ended; an open one is judged beside the other open rows of its project."""
     row = reading.one(f"select {COLUMNS} from wraps where id = ?", (wrap_id,))
-    return wrap_of(row) if row else None
-
-
-def as_judged(reading: Reading, wrap: Wrap) -> Wrap:
-    """An open wrap as the one predicate sees it: a second open row of its project is damage, however whole it looks (room.md 2.9)."""
+    if row is None:
+        return None
+    wrap = wrap_of(row)
     if wrap.ended_at is not None or wrap.project_key is None:
         return wrap
-    damaged = open_state(reading, wrap.project_key).damaged
-    return next((one for one in damaged if one.id == wrap.id), wrap)
+    return next((one for one in open_in(reading, wrap.project_key) if one.id == wrap.id), wrap)
 
 
 def by_token(reading: Reading, project_key: str, wrap_token: str) -> Wrap | None:
@@ -228,10 +244,21 @@ def sentence_about(deed: Deed, wrap: Wrap, judgement: Judgement) -> str:
 
 
 def refuse_about(
-    deed: Deed, wrap: Wrap, code: Any, before: str, after: str, *, salvage: Any = None, more: Mapping[str, Any] | None = None
+    deed: Deed,
+    wrap: Wrap,
+    code: Any,
+    before: str,
+    after: str,
+    *,
+    judgement: Judgement | None = None,
+    salvage: Any = None,
+    more: Mapping[str, Any] | None = None,
 ) -> Refusal:
-    """A refusal about an open wrap: `before`, then the facts as sentences, then `after`, what to do next."""
-    judgement = judge(deed, wrap)
+    """A refusal about an open wrap: `before`, then the facts as sentences, then `after`, what to do next.
+
+    `judgement` is the verdict where the caller has it already.
+    """
+    judgement = judgement or judge(deed, wrap)
     facts = {**facts_about(deed, wrap, judgement), **(more or {})}
     sentence = f"{before} {sentence_about(deed, wrap, judgement)} {after}".strip()
     return Refusal(code, sentence, facts=facts, project_key=wrap.project_key, subject=wrap.subject, salvage=salvage)

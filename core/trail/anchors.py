@@ -22,6 +22,7 @@ from core.errors import StoreError
 from core.store.database import Reader, View, identity_of
 from core.store.deed import Deed
 from core.texts import reason_text
+from core.trail.append import head
 
 SECONDS_BETWEEN = 1.0
 PROBLEMS_NAMED = 100
@@ -281,8 +282,8 @@ def accept_anchors(deed: Deed, *, reason: str, broken: int | None = None) -> Anc
     `set_aside` after the commit. Refuses `invalid_input` without a reason.
     """
     why = reason_text(reason, required=True) or ""
-    head = deed.one("select seq, hash from audit order by seq desc limit 1")
-    seq, digest = (int(head["seq"]), str(head["hash"])) if head else (0, "")
+    newest = head(deed.transaction)
+    seq, digest = (newest.seq, newest.hash) if newest else (0, "")
     data = {"reason": why, "head_seq": seq, "head_hash": digest, "broken": broken}
     deed.append("anchors_accepted", project_key=None, subject="trail:", data=data)
     return AnchorsAccepted(seq, digest, why)

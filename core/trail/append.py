@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core.clock import stamp
-from core.store.database import Transaction
+from core.store.database import Transaction, View
 
 VERSION = 1
 """The version of the hash's input, which every row carries (faults.md C9)."""
@@ -68,6 +68,12 @@ def bounded_data(data: Mapping[str, Any]) -> str:
     return text
 
 
+def head(reading: View) -> TrailHead | None:
+    """The newest row of the trail, or None when it is empty."""
+    row = reading.one("select seq, hash, at from audit order by seq desc limit 1")
+    return TrailHead(row["seq"], row["hash"], row["at"]) if row else None
+
+
 def append(
     transaction: Transaction,
     *,
@@ -84,8 +90,8 @@ def append(
 
     `actor` is an actor's JSON text, `subject` names a thing as `kind:id`. Gives the new head.
     """
-    last = transaction.execute("select seq, hash from audit order by seq desc limit 1").fetchone()
-    seq, previous_hash = (last[0] + 1, last[1]) if last else (1, FIRST_PREVIOUS_HASH)
+    last = head(transaction)
+    seq, previous_hash = (last.seq + 1, last.hash) if last else (1, FIRST_PREVIOUS_HASH)
     at, text = stamp(now), bounded_data(data)
     digest = row_hash(VERSION, seq, at, event, outcome, project_key, actor, connection_id, subject, text, previous_hash)
     transaction.execute(

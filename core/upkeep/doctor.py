@@ -22,6 +22,7 @@ from core.life.witness import Witness
 from core.store import filesystems, inspect
 from core.store.database import CHECKPOINT_PAGES, SCHEMA_VERSION, Reader, View
 from core.trail.anchors import anchor_path
+from core.trail.append import head
 from core.trail.verify import verify
 
 State = Literal["ok", "warning", "broken"]
@@ -190,14 +191,14 @@ def _inside(view: View, path: Path) -> Iterator[Finding]:
 
 def _clock(view: View, witness: Witness) -> Iterator[Finding]:
     now = witness.clock.now()
-    row = view.one("select seq, at from audit order by seq desc limit 1")
+    row = head(view)
     if row is None:
         yield Finding("clock", "warning", "the trail has no row to hold it against")
         return
-    newest = parse_stamp(row["at"])
+    newest = parse_stamp(row.at)
     beat = witness.beats.newest()
     if newest is None:
-        yield Finding("clock", "broken", f"the time of trail row {row['seq']} cannot be read", "Run `watchroom audit verify`.")
+        yield Finding("clock", "broken", f"the time of trail row {row.seq} cannot be read", "Run `watchroom audit verify`.")
         return
     ahead = {"the newest trail row": seconds_ahead(newest, now), "the newest beat": seconds_ahead(beat, now) if beat else 0.0}
     skewed = [f"{what} lies {words_for_age(seconds)} in the future" for what, seconds in ahead.items() if seconds]

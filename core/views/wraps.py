@@ -88,9 +88,7 @@ def open_wraps(
     reading: Reading, witness: Witness, beats: Mapping[str, Beat], newest_beat: datetime | None
 ) -> tuple[WrapRow, ...]:
     """Every open wrap of the store, damaged ones too, the longest open first."""
-    rows = reading.all(f"select {wraps.COLUMNS} from wraps where ended_at is null order by id")
-    found = [wraps.as_judged(reading, wraps.wrap_of(row)) for row in rows]
-    return tuple(_row(reading, witness, wrap, beats, newest_beat) for wrap in found)
+    return tuple(_row(reading, witness, wrap, beats, newest_beat) for wrap in wraps.every_open(reading))
 
 
 def ended_wraps(reading: Reading, witness: Witness, *, before_id: int | None = None, limit: int = 200) -> tuple[WrapRow, ...]:
@@ -107,7 +105,6 @@ def wrap_detail(reading: Reading, witness: Witness, wrap_id: int) -> WrapDetail 
     wrap = wraps.by_id(reading, wrap_id)
     if wrap is None:
         return None
-    wrap = wraps.as_judged(reading, wrap)
     beats, newest = witness.beats.all(), witness.beats.newest()
     ids = wrap.episode_ids[:EPISODES_SHOWN]
     marks = ",".join("?" * len(ids))

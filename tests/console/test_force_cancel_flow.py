@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from console.app import ConsoleApp
-from console.dialogs.base import Dialog, now
 from console.dialogs.force_cancel import ForceCancelDialog
 from core.views.wraps import wrap_detail
 from tests.console.scene import Scene, ready
-from tests.console.waiting import until
-
-
-def settled(app: ConsoleApp) -> bool:
-    """Whether the dialog has been open long enough for keys to confirm it."""
-    dialog = app.screen
-    return (
-        isinstance(dialog, ForceCancelDialog)
-        and dialog._opened_at is not None
-        and now() - dialog._opened_at > Dialog.OPENING_SECONDS
-    )
+from tests.console.waiting import settled, until
 
 
 async def test_x_reason_confirm_ends_the_dead_wrap_and_frees_the_blocked_agent(room_scene: Scene) -> None:

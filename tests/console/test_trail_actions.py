@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from console.dialogs.anchors import AnchorsDialog
-from console.dialogs.base import Dialog, now
 from console.dialogs.write_file import WriteFileDialog
 from core.trail.verify import verify_file, verify_store
 from tests.console.scene import Scene, ready
-from tests.console.waiting import until
+from tests.console.waiting import settled, until
 
 
 async def test_the_whole_trail_is_exported_and_verifies_without_the_store(room_scene: Scene) -> None:
@@ -18,10 +17,7 @@ async def test_the_whole_trail_is_exported_and_verifies_without_the_store(room_s
         await until(pilot, ready(app))
         await pilot.press("5")
         app.run_table_action("export_trail")
-        await until(pilot, lambda: isinstance(app.screen, WriteFileDialog))
-        dialog = app.screen
-        assert isinstance(dialog, Dialog)
-        await until(pilot, lambda: dialog._opened_at is not None and now() - dialog._opened_at > Dialog.OPENING_SECONDS)
+        await until(pilot, lambda: isinstance(app.screen, WriteFileDialog) and settled(app))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bool(list(Path().glob("watchroom-trail-*.jsonl"))) and len(app.screen_stack) == 1)
     (written,) = Path().glob("watchroom-trail-*.jsonl")
@@ -39,10 +35,7 @@ async def test_after_a_restore_the_anchors_start_again_with_a_reason(room_scene:
         await until(pilot, ready(app))
         await pilot.press("5")
         app.run_table_action("accept_anchors")
-        await until(pilot, lambda: isinstance(app.screen, AnchorsDialog))
-        dialog = app.screen
-        assert isinstance(dialog, Dialog)
-        await until(pilot, lambda: dialog._opened_at is not None and now() - dialog._opened_at > Dialog.OPENING_SECONDS)
+        await until(pilot, lambda: isinstance(app.screen, AnchorsDialog) and settled(app))
         await pilot.press(*"restored", "ctrl+s")
         await until(pilot, lambda: len(app.screen_stack) == 1)
     assert not verify_store(room_scene.rooms.path).broken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +14,17 @@ from core.memory import episodes, recall
 from core.store.database import Reader, Store
 from core.store.deed import Deeds, Identity
 from core.trail.append import append
+from tests.fakes import FakeClock
 
 
-class FakeClock:
+class TickingClock(FakeClock):
     """A clock that moves a second at each look, so that every deed has a time of its own."""
 
     def __init__(self) -> None:
-        self.moment = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
+        super().__init__(datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC))
 
     def now(self) -> datetime:
-        self.moment += timedelta(seconds=1)
-        return self.moment
-
-    def today(self) -> date:
-        return self.moment.date()
-
-    def monotonic(self) -> float:
-        return 0.0
+        return self.advance(1)
 
 
 class FakeIds(SystemIds):
@@ -47,7 +41,7 @@ class SmallRoom:
     """Runs memory's verbs as deeds on a store of their own, as an agent unless told otherwise."""
 
     def __init__(self, path: Path, *, role: str = "agent", kind: Any = "agent") -> None:
-        self.clock, self.ids = FakeClock(), FakeIds()
+        self.clock, self.ids = TickingClock(), FakeIds()
         self.store = Store(path, self.clock)
         self.reader = Reader(path)
         self.become(role=role, kind=kind)

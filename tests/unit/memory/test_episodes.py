@@ -167,7 +167,7 @@ def test_a_more_trusted_episode_cannot_be_superseded(room: SmallRoom) -> None:
 
 def test_a_newer_episode_cannot_be_superseded(room: SmallRoom) -> None:
     old = room.record(POOL)
-    room.clock.moment = room.clock.moment.replace(year=2025)
+    room.clock.set(room.clock._now.replace(year=2025))
     assert "newer" in refusal_of(room, POOL, supersedes=[old.episode_id]).sentence
 
 

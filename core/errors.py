@@ -37,8 +37,39 @@ Code = Literal[
     "store_unusable",
     "operator_role_required",
     "baton_held",
+    "session_is_agent_trace",
+    "session_already_bound",
+    "slot_not_found",
+    "slot_closed",
+    "slot_bound",
+    "slot_busy",
+    "slot_project_mismatch",
+    "slot_revision_conflict",
+    "slot_title_conflict",
+    "slot_body_too_long",
+    "anchor_required",
+    "anchor_invalid",
+    "anchor_ticket_foreign",
+    "anchor_lot_unplanned",
+    "anchor_unbound_pr",
+    "anchor_already_received",
+    "invalid_limit",
+    "base_focus_shrink",
+    "client_key_conflict",
+    "relay_guard_mod_disabled",
+    "relay_shrink_override_operator_only",
+    "relay_expects_one_revision",
+    "relay_expects_focus_revision",
+    "relay_expects_slot_revision",
+    "relay_same_client_key",
+    "knowledge_not_found",
+    "knowledge_conflict",
+    "ticket_not_found",
 ]
-"""Every code that a refusal may carry (room.md 2.2; `baton_held` and `store_unusable` are ours)."""
+"""Every code that a refusal may carry (room.md 2.2, sessions.md b).
+
+Ours are `baton_held`, `store_unusable`, `knowledge_not_found`, `knowledge_conflict` and `ticket_not_found`.
+"""
 
 
 class Refusal(Exception):

@@ -1,4 +1,4 @@
-"""The store's tables and their migrations (room.md 3). Migrations only go forward, each in the one transaction that applies them."""
+"""The store's first tables and all migrations (room.md 3). Migrations only go forward, each in the one transaction that applies them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from core.clock import stamp
+from core.store import knowledge_tables, session_tables
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -261,6 +262,13 @@ def migrate(database: Database, clock: Clock) -> None:
         run_script(db, TABLES)
         run_script(db, TRIGGERS)
         db.execute("insert into store (id, store_id, created_at) values (1, ?, ?)", [str(uuid.uuid4()), stamp(clock.now())])
+
+    @migrations()
+    def m002_sessions(db: Database) -> None:
+        for script in (session_tables.PROJECT_COLUMNS, session_tables.TABLES, session_tables.TRIGGERS):
+            run_script(db, script)
+        for script in (knowledge_tables.TABLES, knowledge_tables.TRIGGERS):
+            run_script(db, script)
 
     migrations.apply(database)
 

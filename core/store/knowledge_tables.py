@@ -1,0 +1,48 @@
+"""The tables of knowledge, as layout 2 adds them: one row an entry, with a full-text index (room.md 3; sessions.md a.6)."""
+
+TABLES = """
+create table knowledge (
+    row_id integer primary key,
+    id text not null unique,
+    project_key text not null references projects (project_key),
+    kind text not null check (kind in ('decision', 'learning', 'snippet', 'runbook', 'adr')),
+    title text not null,
+    body text not null,
+    details text not null default '{}',
+    tags text not null default '[]',
+    status text not null default 'active',
+    superseded_by text,
+    archived_at text,
+    created_at text not null,
+    updated_at text not null,
+    connection_id text
+);
+create index knowledge_by_project on knowledge (project_key, created_at, row_id);
+create index knowledge_by_kind on knowledge (project_key, kind, created_at, row_id);
+create index knowledge_by_kind_everywhere on knowledge (kind, created_at, row_id);
+create index knowledge_superseded on knowledge (superseded_by) where superseded_by is not null;
+"""
+
+TRIGGERS = """
+create virtual table knowledge_fts using fts5 (
+    title, body, content = 'knowledge', content_rowid = 'row_id', tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+);
+create trigger knowledge_indexed after insert on knowledge begin
+    insert into knowledge_fts (rowid, title, body) values (new.row_id, new.title, new.body);
+end;
+create trigger knowledge_unindexed after delete on knowledge begin
+    insert into knowledge_fts (knowledge_fts, rowid, title, body) values ('delete', old.row_id, old.title, old.body);
+end;
+create trigger knowledge_indexed_anew after update of title, body on knowledge begin
+    insert into knowledge_fts (knowledge_fts, rowid, title, body) values ('delete', old.row_id, old.title, old.body);
+    insert into knowledge_fts (rowid, title, body) values (new.row_id, new.title, new.body);
+end;
+create trigger knowledge_counted after insert on knowledge begin
+    insert into counters (project_key, name, value) values (new.project_key, 'knowledge:' || new.kind, 1)
+    on conflict (project_key, name) do update set value = value + 1;
+end;
+create trigger knowledge_uncounted after delete on knowledge begin
+    insert into counters (project_key, name, value) values (old.project_key, 'knowledge:' || old.kind, -1)
+    on conflict (project_key, name) do update set value = value - 1;
+end;
+"""

@@ -79,7 +79,12 @@ def ensure(deed: Deed, key: str) -> Project:
     project = find(deed.transaction, key)
     if project.exists:
         return project
-    deed.execute("insert into projects (project_key, created_at) values (?, ?)", (key, stamp(deed.clock.now())))
+    now = stamp(deed.clock.now())
+    deed.execute("insert into projects (project_key, name, created_at) values (?, ?, ?)", (key, key, now))
+    deed.execute(
+        "insert into focus_history (project_key, focus_revision, focus, source, created_at) values (?, 0, null, 'context_upsert', ?)",
+        (key, now),
+    )
     deed.append("project_created", project_key=key, subject=f"project:{key}", data={})
     return find(deed.transaction, key)
 

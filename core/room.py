@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import logging
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,12 +22,15 @@ from core.life.liveness import wedged_after_from_environment
 from core.life.processes import Processes, SystemProcesses
 from core.life.witness import Witness
 from core.memory import salvage
+from core.sessions import absorption, traces
 from core.store.database import Readers, Store, Transaction, View
 from core.store.deed import Deed, Deeds, Identity
 from core.trail.anchors import AnchorFile, anchor_path, set_aside
 from core.trail.append import TrailHead, append, head
 from core.trail.refusals import RefusalLog
 from core.verbs import VERBS, Verb
+
+logger = logging.getLogger(__name__)
 
 Surface = Literal["stdio", "http", "cli", "console", "web"]
 
@@ -105,20 +109,60 @@ class Room:
 
     # verbs
 
-    def do(self, name: str, *, patience: float | None = None, **arguments: Any) -> Any:
+    def do(self, name: str, /, *, patience: float | None = None, **arguments: Any) -> Any:
         """Run a verb of the table and give its result. Raises its Refusal, or StoreError when the store cannot be used."""
         verb = VERBS[name]
         if self.identity.role not in verb.roles:
             raise Refusal("operator_role_required", f"{name} is the operator's: an agent may not.")
         if verb.reads:
             return self._read(verb, arguments)
-        return self._deeds.run(name, verb.function, guarded=verb.guarded, patience=patience, **arguments)
+        absorbed = self._absorb(verb, arguments)
+        result = self._deeds.run(name, verb.function, guarded=verb.guarded, patience=patience, **arguments)
+        if absorbed is not None and hasattr(result, "absorption"):
+            result = replace(result, absorption=absorbed)
+        return self._finish(verb, result)
 
     def _read(self, verb: Verb, arguments: dict[str, Any]) -> Any:
+        own = {"identity": self.identity, "witness": self.witness, "clock": self.clock, "now": self.clock.now()}
         with self.readers.snapshot() as view:
-            if verb.name == "status":
-                arguments = {**arguments, "identity": self.identity, "witness": self.witness, "clock": self.clock}
-            return verb.function(view, **arguments)
+            return verb.function(view, **arguments, **{name: own[name] for name in verb.asks})
+
+    def _absorb(self, verb: Verb, arguments: dict[str, Any]) -> absorption.Absorption | None:
+        """The absorption before a command, in a transaction of its own; only a wrong client key stops the command (sessions.md b.0.3)."""
+        if verb.absorbs is None or not absorption.is_attempted(self.identity):
+            return None
+        try:
+            session_id, client_key = verb.absorbs(**arguments)
+        except Refusal:
+            return None  # the command itself says so, in its own order
+        return self._absorb_into(session_id, client_key)
+
+    def _absorb_into(self, session_id: str, client_key: str) -> absorption.Absorption | None:
+        try:
+            found: absorption.Absorption = self._deeds.run(
+                "absorb", absorption.absorb, guarded=False, session_id=session_id, client_key=client_key
+            )
+        except Refusal as refusal:
+            if refusal.code == "client_key_mismatch":
+                raise
+            return absorption.failed()
+        except StoreError:
+            return absorption.failed()
+        return found
+
+    def _finish(self, verb: Verb, result: Any) -> Any:
+        """What is added after the commit: an absorption into a session that was just opened, and the briefing. It never costs the deed."""
+        if verb.finish is None:
+            return result
+        try:
+            session = result.session
+            if verb.absorbs_after and absorption.is_attempted(self.identity) and session.is_open:
+                self._absorb_into(session.id, session.client_key)
+            with self.readers.snapshot() as view:
+                return verb.finish(view, result, self.clock.now())
+        except Exception:
+            logger.exception("what belongs to the answer of %s could not be read", verb.name)
+            return result
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[View]:
@@ -158,6 +202,15 @@ class Room:
             self._client = (client_name, client_version)
         self.beats.called(self.identity.connection_id, client_name, client_version)
 
+    def observe(self, project_key: str) -> None:
+        """Keep the trace of an HTTP connection that has called, where the switch is on; it never fails a call (sessions.md b.18)."""
+        if not traces.is_kept(self.identity):
+            return
+        try:
+            self._deeds.run("observe", traces.observe, guarded=False, patience=1.0, project_key=project_key)
+        except (Refusal, StoreError):
+            logger.warning("the trace of connection %s could not be kept", self.identity.connection_id, exc_info=True)
+
     def refused(self) -> None:
         """Count a refusal that this connection's client got."""
         self.beats.refused(self.identity.connection_id)
@@ -176,7 +229,7 @@ class Room:
             self._heart.stop()
         if self._registered:
             with contextlib.suppress(Refusal, StoreError):
-                self._deeds.run("leave", connections.close, guarded=False, patience=2.0)
+                self._deeds.run("leave", _leave, guarded=False, patience=2.0)
             self._registered = False
         self.anchors.close()
         self.beats.close()
@@ -247,6 +300,11 @@ class Room:
             subject=None,
             data={"layout_before": before},
         )
+
+
+def _leave(deed: Deed) -> None:
+    traces.close_connection(deed)
+    connections.close(deed)
 
 
 def fit_anchor_path(place: Place) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from core.errors import Refusal
@@ -68,3 +69,10 @@ def token_shape(value: str | None) -> str | None:
             "invalid_input", "wrap_token must be 32 lower-case hexadecimal characters; leave it out when you have none."
         )
     return value
+
+
+def digest(value: str | None) -> dict[str, object] | None:
+    """What the trail keeps of a text: its length in characters and its SHA-256, never a copy (room.md 5)."""
+    if value is None:
+        return None
+    return {"characters": len(value), "sha256": hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()}

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from core import projects
 from core.memory import baton, cancel, episodes, prepare, recall, save, status
+from core.sessions import (
+    bind,
+    capture,
+    checkpoint,
+    end,
+    finishing,
+    focus,
+    lifecycle,
+    listing,
+    projects_read,
+    relay,
+    slots,
+    sweep,
+    tickets,
+)
+from core.store.database import View
 from core.trail import anchors
 
 Role = Literal["agent", "operator"]
 EVERYBODY: frozenset[Role] = frozenset({"agent", "operator"})
 OPERATOR: frozenset[Role] = frozenset({"operator"})
+NOW = frozenset({"now"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +39,10 @@ class Verb:
 
     `guarded`: its refusals go to the trail; `destructive`: it ends or replaces something; `idempotent`: a repetition
     changes nothing more; `reads`: it changes nothing at all and gets a snapshot instead of a deed; `roles`: who may.
+    `asks`: what a reading verb wants of the process beside the snapshot: identity, witness, clock, now. `absorbs`: checks the
+    arguments, and gives the session and key for the absorption that goes before; `absorbs_after`: there is one into
+    the session that it opened (sessions.md b.0.3). `finish`: adds, on a
+    snapshot after the commit, what must never hold the writer or cost the deed.
     """
 
     name: str
@@ -30,6 +52,10 @@ class Verb:
     idempotent: bool = False
     reads: bool = False
     roles: frozenset[Role] = EVERYBODY
+    asks: frozenset[str] = frozenset()
+    absorbs: Callable[..., tuple[str, str]] | None = None
+    absorbs_after: bool = False
+    finish: Callable[[View, Any, datetime], Any] | None = None
 
 
 VERBS: dict[str, Verb] = {
@@ -41,7 +67,7 @@ VERBS: dict[str, Verb] = {
         Verb("prepare_wrap", prepare.prepare_wrap, guarded=True),
         Verb("save_continuity", save.save_continuity, guarded=True, destructive=True),
         Verb("wrap_cancel", cancel.wrap_cancel, guarded=True, destructive=True),
-        Verb("status", status.status, reads=True, idempotent=True),
+        Verb("status", status.status, reads=True, idempotent=True, asks=frozenset({"identity", "witness", "clock"})),
         Verb("force_cancel", cancel.force_cancel, guarded=True, destructive=True, roles=OPERATOR),
         Verb("ask_release", cancel.ask_release, guarded=True, roles=OPERATOR),
         Verb("gate", projects.set_gate, guarded=True, idempotent=True, roles=OPERATOR),
@@ -49,5 +75,44 @@ VERBS: dict[str, Verb] = {
         Verb("baton_claim", baton.claim, guarded=True, idempotent=True, roles=OPERATOR),
         Verb("baton_release", baton.release, guarded=True, idempotent=True, roles=OPERATOR),
         Verb("accept_anchors", anchors.accept_anchors, guarded=True, roles=OPERATOR),
+        # projects and their base focus
+        Verb("brain_set_project_context", focus.set_context, destructive=True),
+        Verb("brain_update_project_focus", focus.update_focus, guarded=True, destructive=True),
+        Verb("brain_focus_history", projects_read.focus_history, reads=True, idempotent=True),
+        Verb("brain_project_get", projects_read.get_project, reads=True, idempotent=True),
+        Verb("brain_list_projects", projects_read.list_projects, reads=True, idempotent=True),
+        Verb("brain_list_project_groups", projects_read.list_groups, reads=True, idempotent=True),
+        Verb("brain_project_archive", focus.archive, idempotent=True),
+        Verb("brain_project_unarchive", focus.unarchive, idempotent=True),
+        # slots and tickets
+        Verb("brain_slot_open", slots.open_slot, guarded=True, idempotent=True),
+        Verb("brain_slot_list", slots.list_slots, reads=True, idempotent=True, asks=NOW),
+        Verb("brain_slot_get", slots.get_slot, reads=True, idempotent=True, asks=NOW),
+        Verb("brain_slot_close", slots.close_slot, guarded=True, destructive=True),
+        Verb("brain_ticket_create", tickets.create),
+        Verb("brain_ticket_list", tickets.list_tickets, reads=True, idempotent=True),
+        Verb("brain_ticket_receive", tickets.receive, idempotent=True),
+        # sessions
+        Verb("brain_session_start", lifecycle.start, idempotent=True, absorbs_after=True, finish=finishing.started),
+        Verb("brain_session_resume", lifecycle.resume, idempotent=True, absorbs=finishing.pair, finish=finishing.resumed),
+        Verb("brain_session_list", listing.list_sessions, reads=True, idempotent=True, asks=NOW),
+        Verb("brain_session_get", listing.get_session, reads=True, idempotent=True, asks=NOW),
+        Verb("brain_session_heartbeat", lifecycle.heartbeat, absorbs=finishing.pair),
+        Verb("brain_session_checkpoint", checkpoint.checkpoint, idempotent=True),
+        Verb("brain_session_capture", capture.capture, idempotent=True, absorbs=finishing.of_capture),
+        Verb("brain_session_bind", bind.bind, guarded=True, idempotent=True),
+        Verb("brain_session_end", end.end, guarded=True, destructive=True, idempotent=True, absorbs=finishing.of_end),
+        Verb(
+            "brain_session_relay",
+            relay.relay,
+            guarded=True,
+            destructive=True,
+            idempotent=True,
+            absorbs=finishing.of_relay,
+            absorbs_after=True,
+            finish=finishing.relayed,
+        ),
+        Verb("brain_session_abandon", lifecycle.abandon, guarded=True, destructive=True, idempotent=True),
+        Verb("sweep", sweep.sweep, destructive=True, idempotent=True, roles=OPERATOR),
     )
 }

@@ -46,6 +46,10 @@ class Witness(Protocol):
         """The verdict on whoever opened something at `started_at` over a connection, with its evidence."""
         ...
 
+    def judge_session(self, reading: Reading, connection_id: str | None, *, started_at: str | None) -> Judgement:
+        """The verdict on the connection that is at work on a work session which was started at `started_at`."""
+        ...
+
     def session_is_live(self, reading: Reading, session_id: str) -> bool:
         """Whether a connection opened with that `--session-id` is LIVE, STARTING or WEDGED (room.md 2.12)."""
         ...
@@ -156,7 +160,7 @@ class Deeds:
         self._committed = committed
 
     def run(
-        self, name: str, function: Callable[..., Any], *, guarded: bool, patience: float | None = None, **arguments: Any
+        self, name: str, function: Callable[..., Any], /, *, guarded: bool, patience: float | None = None, **arguments: Any
     ) -> Any:
         """Run the verb `name` as a deed and give its result.
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from core.actors import Actor
 from core.life import connections
 from core.life.beats import Beat
-from core.life.witness import Witness
+from core.life.witness import Witness, session_ended_at
 from core.memory import salvage, wraps
 from core.models import ConnectionFacts, Judgement
 from core.projects import find
@@ -140,7 +140,11 @@ def _row(
     found = connections.facts(reading, wrap.connection_id, beat) if wrap.connection_id else None
     if wrap.ended_at is None:
         judgement = witness.judge_facts(
-            found if wrap.coherent else None, newest_beat, coherent=wrap.coherent, started_at=wrap.started_at
+            found if wrap.coherent else None,
+            newest_beat,
+            coherent=wrap.coherent,
+            started_at=wrap.started_at,
+            session_ended_at=session_ended_at(reading, found.session_id) if found else None,
         )
         blocks, refused = _blocked(reading, wrap.subject)
     else:

@@ -78,7 +78,7 @@ def _listed(tool: Tool) -> ListedTool:
         output_schema=tool.output_schema,
         annotations=ToolAnnotations(
             title=tool.title,
-            read_only_hint=verb.reads,
+            read_only_hint=tool.read_only,
             destructive_hint=verb.destructive,
             idempotent_hint=verb.idempotent,
             open_world_hint=False,

@@ -5,18 +5,28 @@ Everything here runs in worker threads, so that a call that waits for the writer
 
 from __future__ import annotations
 
+import difflib
 import logging
 from collections.abc import Mapping
 from typing import Any
 
 from core.errors import Refusal, StoreError, StoreLocked
 from core.room import Room
-from core.server import episode_tools, wrap_tools
+from core.server import episode_tools, project_tools, session_tools, slot_tools, wrap_tools
 from core.server.answers import Answer, done, printable, refused, with_notices
 from core.server.door import Door
 from core.server.tools import NAME_SHOWN, Tool
 
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*episode_tools.TOOLS, *wrap_tools.TOOLS)}
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        *episode_tools.TOOLS,
+        *wrap_tools.TOOLS,
+        *project_tools.TOOLS,
+        *session_tools.TOOLS,
+        *slot_tools.TOOLS,
+    )
+}
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +46,7 @@ class Service:
         try:
             room = self._door.room()
             room.called(client_name, client_version)
+            room.observe(self._default_project)
             answer = self._run(room, name, arguments)
         except Refusal as refusal:
             answer = refused(refusal.code, refusal.sentence, refusal.facts)
@@ -57,11 +68,11 @@ class Service:
         if tool is None:
             raise Refusal(
                 "invalid_input",
-                f"there is no tool {name[:NAME_SHOWN]!r}; the tools are {', '.join(TOOLS)}.",
+                f"there is no tool {name[:NAME_SHOWN]!r}; {_nearest(name)}.",
                 facts={"tools": list(TOOLS)},
             )
         given = tool.parse(arguments)
-        if given.get("project_key") is None:
+        if tool.default_project and given.get("project_key") is None:
             given["project_key"] = self._default_project
         result = room.do(name, **given)
         return done(tool.text(result), tool.structured(result))
@@ -77,3 +88,9 @@ class Service:
         except Exception:
             logger.exception("notices could not be read")
             return answer
+
+
+def _nearest(name: str) -> str:
+    """The tools whose names are near a mistyped one; all of them are in the refusal's facts."""
+    found = difflib.get_close_matches(name[:NAME_SHOWN], TOOLS, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(found)}?" if found else f"there are {len(TOOLS)}, which tools/list names"

@@ -16,6 +16,7 @@ from core.verbs import VERBS, Verb
 BAD_ARGUMENTS_NAMED = 20
 NAME_SHOWN = 60
 VALUE_SHOWN = 40
+UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 ProjectKey = Annotated[
     str | None, Field(description="The project whose memory is meant. Left out or null: the project this server was started for.")
@@ -31,17 +32,29 @@ WholeNumber = Annotated[int, BeforeValidator(_whole)]
 """A whole number, also one written as 5.0 (wraps.md b, recall)."""
 
 
+StrictNumber = Annotated[int, Field(strict=True)]
+"""A whole number that true, false and texts are not (sessions.md b.8)."""
+
+UniqueId = Annotated[str, Field(pattern=UUID_PATTERN, description="A UUID.")]
+"""An id as sessions, slots, tickets and knowledge have it."""
+
+
 class Arguments(BaseModel):
     """A tool's arguments: nothing is coerced, and nothing unknown is let through (room.md 2.4)."""
 
     model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
+
+    def as_verb(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that were given, as the verb takes them; for a tool whose arguments are objects."""
+        return given
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool: a verb as agents see it. `call` runs it, `text` says its result in words, `left_out` is in the words only.
 
-    `ignored` are arguments that are accepted and have no effect. Schemas are built once, at import.
+    `ignored` are arguments that are accepted and have no effect. `default_project`: a project_key that is left out is the
+    server's own. `read_only` is the hint that clients get. Schemas are built once, at import.
     """
 
     name: str
@@ -55,6 +68,8 @@ class Tool:
     left_out: frozenset[str]
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
+    default_project: bool
+    read_only: bool
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the verb takes them: only those that were given, for the verb has the defaults.
@@ -65,7 +80,8 @@ class Tool:
             checked = self.arguments.model_validate(given)
         except ValidationError as error:
             raise self._refusal(given, error) from None
-        return {name: getattr(checked, name) for name in checked.model_fields_set if name not in self.ignored}
+        given_ones = {name: getattr(checked, name) for name in checked.model_fields_set if name not in self.ignored}
+        return checked.as_verb(given_ones)
 
     def structured(self, result: Any) -> dict[str, Any]:
         """The result as JSON data that fits the output schema; null is sent, never left out (room.md 2.3)."""
@@ -105,8 +121,14 @@ def tool(
     text: Callable[[Any], str],
     ignored: frozenset[str] = frozenset(),
     left_out: frozenset[str] = frozenset(),
+    every_project: bool = False,
+    read_only: bool | None = None,
 ) -> Tool:
-    """A tool for the verb of that name, with its schemas: the output's comes from core's own dataclass."""
+    """A tool for the verb of that name, with its schemas: the output's comes from core's own dataclass.
+
+    `every_project`: without a project_key it is about all of them. `read_only` is for a verb that changes nothing a caller
+    would call a change.
+    """
     adapter: TypeAdapter[Any] = TypeAdapter(result)
     output = _flat(adapter.json_schema(mode="serialization"))
     for hidden in left_out:
@@ -123,6 +145,8 @@ def tool(
         left_out,
         input_schema=_flat(arguments.model_json_schema(), bare=True),
         output_schema=_complete(output),
+        default_project="project_key" in arguments.model_fields and not every_project,
+        read_only=VERBS[name].reads if read_only is None else read_only,
     )
 
 

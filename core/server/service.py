@@ -68,7 +68,7 @@ class Service:
         if tool is None:
             raise Refusal(
                 "invalid_input",
-                f"there is no tool {name[:NAME_SHOWN]!r}; {_nearest(name)}.",
+                f"there is no tool {name[:NAME_SHOWN]!r}; {_nearest(name)}",
                 facts={"tools": list(TOOLS)},
             )
         given = tool.parse(arguments)
@@ -93,4 +93,4 @@ class Service:
 def _nearest(name: str) -> str:
     """The tools whose names are near a mistyped one; all of them are in the refusal's facts."""
     found = difflib.get_close_matches(name[:NAME_SHOWN], TOOLS, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(found)}?" if found else f"there are {len(TOOLS)}, which tools/list names"
+    return f"did you mean {' or '.join(found)}?" if found else f"there are {len(TOOLS)}, which tools/list names."

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from core.store.database import Reader, SqliteError, View, is_busy
 from core.trail.anchors import AnchorCheck, CheckCancelled, anchor_path, check_anchors
 from core.trail.append import FIRST_PREVIOUS_HASH
+from core.trail.verify_store import mismatches_with_store
 
 COLUMNS = "seq, version, at, event, outcome, project_key, actor, connection_id, subject, data, prev_hash, hash"
 HASHED = "json_array(version, seq, at, event, outcome, project_key, actor, connection_id, subject, data, prev_hash)"
@@ -25,7 +26,6 @@ PROGRESS_ROWS = 20_000
 BREAKS_NAMED = 1_000
 SEARCHES = 20
 """How many broken rows are looked up in the whole trail, to tell a moved row from an altered one."""
-MISMATCHES_NAMED = 100
 LARGEST = 2**63 - 1
 """The largest number that SQLite can give a row; what sorts after it is no number."""
 
@@ -177,7 +177,7 @@ def verify(
     found = None
     if not stopped:
         _name_unnumbered(view, walk)
-        mismatches = _store_mismatches(view, str(first[1]) if walk.seam and first else "")
+        mismatches = mismatches_with_store(view, str(first[1]) if walk.seam and first else "")
         store = view.one("select store_id from store")
         if store is None:
             mismatches.append("the store's own row is gone, so its anchors cannot be told from those of other stores")
@@ -488,58 +488,3 @@ def _seam(view: View, first_seq: int) -> tuple[int, str] | None:
         if last == first_seq - 1 and isinstance(last_hash, str):
             return first_seq - 1, last_hash
     return None
-
-
-def _store_mismatches(view: View, sealed_before: str) -> list[str]:
-    """What stands in the store without the trail knowing of it (room.md 5). What ended before `sealed_before` left with its rows."""
-    found: list[str] = []
-    open_wraps = view.all(
-        "select w.id from wraps w where w.ended_at is null and not exists (select 1 from audit a"
-        " where a.subject = 'wrap:' || w.id and a.event = 'wrap_started' and a.outcome = 'done')"
-        f" order by w.id limit {MISMATCHES_NAMED + 1}"
-    )
-    _name_mismatches(found, [f"wrap {row[0]} is open, but the trail has no wrap_started of it" for row in open_wraps])
-    reopened = view.all(
-        "select w.id from wraps w where w.ended_at is null and exists (select 1 from audit a where a.subject = 'wrap:' || w.id"
-        " and a.outcome = 'done' and a.event in ('wrap_completed', 'wrap_cancelled'))"
-        f" order by w.id limit {MISMATCHES_NAMED + 1}"
-    )
-    _name_mismatches(found, [f"wrap {row[0]} is open, but the trail says that it has ended" for row in reopened])
-    ended = view.all(
-        "select w.id from wraps w where w.ended_at is not null and w.ended_at >= ? and not exists (select 1 from audit a"
-        " where a.subject = 'wrap:' || w.id and a.outcome = 'done'"
-        " and a.event = case w.outcome when 'saved' then 'wrap_completed' else 'wrap_cancelled' end)"
-        f" order by w.id limit {MISMATCHES_NAMED + 1}",
-        (sealed_before,),
-    )
-    _name_mismatches(found, [f"wrap {row[0]} has ended, but the trail does not say how" for row in ended])
-    saved = view.all(
-        "select c.project_key, c.revision from continuity c where c.created_at >= ? and not exists (select 1 from audit a"
-        " where a.subject = 'wrap:' || c.wrap_id and a.event = 'continuity_saved' and a.outcome = 'done'"
-        # a row whose data were spoilt is named by the walk, and must not end the query
-        " and case when typeof(a.data) = 'text' and json_valid(a.data) then json_extract(a.data, '$.content_hash') end = c.sha256)"
-        f" order by c.project_key, c.revision limit {MISMATCHES_NAMED + 1}",
-        (sealed_before,),
-    )
-    _name_mismatches(found, [f"continuity revision {row[1]} of {row[0]} is not what the trail says was saved" for row in saved])
-    standing = view.all(
-        "select c.project_key, c.revision, c.text, c.sha256 from continuity c where c.revision ="
-        " (select max(newer.revision) from continuity newer where newer.project_key = c.project_key) order by c.project_key"
-    )
-    changed = [row for row in standing if hashlib.sha256(str(row[2]).encode("utf-8", "surrogatepass")).hexdigest() != row[3]]
-    _name_mismatches(
-        found, [f"the text of continuity revision {row[1]} of {row[0]} is not the one that was saved" for row in changed]
-    )
-    if view.one("select 1 from audit limit 1"):
-        return found
-    # an emptied trail over a store that has seen deeds is missing rows, not "nothing to verify"
-    used = view.one(
-        "select exists (select 1 from episodes) or exists (select 1 from wraps) or exists (select 1 from connections)"
-    )
-    return [*found, "the trail is empty, but the store is not"] if used[0] else found
-
-
-def _name_mismatches(found: list[str], sentences: list[str]) -> None:
-    found += sentences[:MISMATCHES_NAMED]
-    if len(sentences) > MISMATCHES_NAMED:
-        found.append(f"more than {MISMATCHES_NAMED} of these: the rest is not named")

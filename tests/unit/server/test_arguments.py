@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.server.answers import REFUSAL_KEY
 from core.server.service import TOOLS, Service
 from tests.unit.server.support import code_of, data_of, sentence_of
 
@@ -137,10 +138,15 @@ def test_a_thousand_unknown_arguments_make_no_long_answer(service: Service) -> N
     assert "and 980 more" in sentence_of(answer)
 
 
-def test_an_unknown_tool_is_answered_with_the_tools_there_are(service: Service) -> None:
+def test_an_unknown_tool_is_answered_with_the_nearest_names(service: Service) -> None:
     answer = service.answer("wrap_cancle", {})
     assert code_of(answer) == "invalid_input"
-    assert sentence_of(answer) == f"invalid_input: there is no tool 'wrap_cancle'; the tools are {', '.join(TOOLS)}."
+    assert sentence_of(answer) == "invalid_input: there is no tool 'wrap_cancle'; did you mean wrap_cancel?"
+    assert answer["_meta"][REFUSAL_KEY]["facts"]["tools"] == list(TOOLS)
+
+
+def test_a_tool_with_no_near_name_is_answered_with_their_number(service: Service) -> None:
+    assert sentence_of(service.answer("xyzzy", {})).endswith(f"there are {len(TOOLS)}, which tools/list names.")
 
 
 def test_a_project_left_out_or_null_is_the_servers_own(service: Service) -> None:

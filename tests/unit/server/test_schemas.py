@@ -18,7 +18,52 @@ EVERY = pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 
 
 def test_the_tools_are_those_of_the_specification() -> None:
-    assert list(TOOLS) == ["record", "recall", "delete_episode", "prepare_wrap", "save_continuity", "wrap_cancel", "status"]
+    of_wraps = ["record", "recall", "delete_episode", "prepare_wrap", "save_continuity", "wrap_cancel", "status"]
+    of_projects = [
+        "brain_set_project_context",
+        "brain_update_project_focus",
+        "brain_focus_history",
+        "brain_project_get",
+        "brain_list_projects",
+        "brain_list_project_groups",
+        "brain_project_archive",
+        "brain_project_unarchive",
+    ]
+    of_sessions = ["start", "resume", "list", "get", "heartbeat", "checkpoint", "capture", "bind", "end", "relay", "abandon"]
+    of_slots = ["brain_slot_open", "brain_slot_list", "brain_slot_get", "brain_slot_close"]
+    of_tickets = ["brain_ticket_create", "brain_ticket_list", "brain_ticket_receive"]
+    named = [*of_wraps, *of_projects, *(f"brain_session_{name}" for name in of_sessions), *of_slots, *of_tickets]
+    assert [name for name in TOOLS if name in named] == named
+    rest = set(TOOLS) - set(named)
+    assert all(TOOLS[name].result for name in rest)
+
+
+def test_the_hints_are_those_of_the_specification() -> None:
+    # sessions.md b: read-only, destructive, idempotent
+    wanted = {
+        "brain_session_start": (False, False, True),
+        "brain_session_resume": (True, False, True),
+        "brain_session_list": (True, False, True),
+        "brain_session_heartbeat": (False, False, False),
+        "brain_session_checkpoint": (False, False, True),
+        "brain_session_capture": (False, False, True),
+        "brain_session_bind": (False, False, True),
+        "brain_session_end": (False, True, True),
+        "brain_session_relay": (False, True, True),
+        "brain_session_abandon": (False, True, True),
+        "brain_slot_open": (False, False, True),
+        "brain_slot_list": (True, False, True),
+        "brain_slot_close": (False, True, False),
+        "brain_set_project_context": (False, True, False),
+        "brain_update_project_focus": (False, True, False),
+        "brain_focus_history": (True, False, True),
+        "brain_list_projects": (True, False, True),
+        "brain_list_project_groups": (True, False, True),
+        "brain_project_archive": (False, False, True),
+        "brain_project_unarchive": (False, False, True),
+    }
+    found = {name: (TOOLS[name].read_only, TOOLS[name].verb.destructive, TOOLS[name].verb.idempotent) for name in wanted}
+    assert found == wanted
 
 
 @EVERY
@@ -50,7 +95,8 @@ def test_what_is_told_of_defaults_is_what_the_verb_does(tool: Tool) -> None:
         else:
             assert argument["default"] == (list(default) if isinstance(default, tuple) else default)
     known = set(tool.input_schema["properties"]) - tool.ignored
-    handed_in = {"deed", "view", "identity", "witness", "clock"}
+    # what the process hands in, and what only the operator's own surfaces send
+    handed_in = {"deed", "view", "reading", "identity", "witness", "clock", "now", "seen", "shrink_reason"}
     assert known == set(parameters) - handed_in
 
 

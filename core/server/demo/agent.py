@@ -99,7 +99,7 @@ class Agent:
         self.story = STORIES[project]
         self._client = client
         self._orders = orders
-        self._lines: Iterator[Line] = self.story.episodes(name)
+        self.lines: Iterator[Line] = self.story.episodes(name)
 
     def say(self, event: Event, sentence: str, facts: Mapping[str, Any] | None = None) -> None:
         """Tell the fleet."""
@@ -115,7 +115,7 @@ class Agent:
     async def record(self, count: int, pause: float) -> None:
         """Record some episodes with a pause after each."""
         for _ in range(count):
-            line = next(self._lines)
+            line = next(self.lines)
             await self.call("record", content=line.text, episode_type=line.episode_type, source=line.source, trust=line.trust)
             await self.rest(pause)
         self.say("recorded", f"recorded {count} episode{'s' if count != 1 else ''}", {"count": count})

@@ -31,7 +31,7 @@ WATCH_SECONDS = 0.5
 END_WITHIN_SECONDS = 7.0
 ENTER_WITHIN_SECONDS = 8.0
 
-Role = Literal["worker", "doomed", "blocked", "wedged", "waiter"]
+Role = Literal["worker", "doomed", "blocked", "wedged", "waiter", "shift"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ WEDGED = Part("ranking-agent", "wedged", "search", "legacy")
 BILLING = Part("billing-agent", "worker", "payments")
 WAITER = Part("review-agent", "waiter", "payments", "legacy")
 DOCUMENTING = Part("docs-agent", "worker", "docs")
-CAST = (DOOMED, BLOCKED, WEDGED, BILLING, WAITER, DOCUMENTING)
+SHIFT = Part("relevance-agent", "shift", "search")
+CAST = (DOOMED, BLOCKED, WEDGED, SHIFT, BILLING, WAITER, DOCUMENTING)
 """In the order they enter: first those whose story takes longest to see."""
 
 

@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 from core.errors import Refusal, StoreError
+from core.life.witness import Witness
 from core.room import Place, Room
 from core.server.demo.fleet import BLOCKED, DOOMED, WEDGED, Fleet, Happening
+from core.sessions import evidence, rows
+from core.sessions.models import SeenEvidence, Session
+from core.store.database import View
 from core.trail.verify import verify_store
 from core.views import snapshot
 from core.views.look import Looker
@@ -18,7 +22,20 @@ from core.views.wraps import WrapRow, wrap_detail
 
 LOOK_SECONDS = 0.5
 Step = Literal[
-    "blocked", "dead", "dead_cancelled", "unblocked", "waited", "wedged", "wedged_cancelled", "late", "salvage", "verified"
+    "blocked",
+    "dead",
+    "dead_cancelled",
+    "unblocked",
+    "waited",
+    "wedged",
+    "wedged_cancelled",
+    "late",
+    "salvage",
+    "session",
+    "shrink_refused",
+    "relayed",
+    "successor",
+    "verified",
 ]
 STEPS: dict[Step, str] = {
     "blocked": "an agent is refused a wrap by a dead one, with the reasons",
@@ -30,10 +47,15 @@ STEPS: dict[Step, str] = {
     "wedged_cancelled": "the operator cancels the wedged wrap",
     "late": "the wedged holder saves late and learns who cancelled it, and why",
     "salvage": "its text is kept as salvage",
+    "session": "an agent works in a session, and looks LIVE",
+    "shrink_refused": "a relay that would halve the base focus is refused, with both lengths and the floor",
+    "relayed": "the operator relays the session, with the override and its reason",
+    "successor": "the agent comes back as the successor and gets its briefing",
     "verified": "the trail verifies",
 }
 """What a rehearsal must have seen."""
 DEAD_REASON = "its agent was killed while it compressed; others wait for this project"
+SHRINK_REASON = "the plan for typos is dropped; only the aim and what stands are to go on"
 WEDGED_REASON = "no call for too long; the ranking work goes on without it"
 
 
@@ -66,6 +88,7 @@ class Rehearsal:
         self._write = write
         self._seen: set[Step] = set()
         self._cancelled: dict[str, int] = {}
+        self._session_id: str | None = None
 
     def follow(self, happenings: queue.SimpleQueue[Happening], seconds: float) -> None:
         """Follow the fleet until every step but the last was seen or the time is over."""
@@ -116,12 +139,17 @@ class Rehearsal:
             self._seen.add("late")
         elif report.event == "saved" and happening.agent == BLOCKED.name and "dead_cancelled" in self._seen:
             self._seen.add("unblocked")
+        elif report.event == "session":
+            self._session_id = str(facts.get("session_id"))
+            if facts.get("resumed") and facts.get("focus_in_briefing"):
+                self._seen.add("successor")
 
     def _look(self) -> None:
         """Look at the room as the console does, and act as an operator would."""
         try:
             with self._looker.snapshot() as (view, witness):
                 room = snapshot.take(view, witness)
+                shift = self._shift(view, witness)
                 wedged_id = self._cancelled.get(WEDGED.name)
                 kept = wrap_detail(view, witness, wedged_id) if wedged_id else None
         except StoreError as error:
@@ -140,10 +168,54 @@ class Rehearsal:
             elif row.holder.client_name == WEDGED.name and row.judgement.verdict == "WEDGED":
                 self._see("wedged", f"sees: {'; '.join((f'wrap {row.wrap_id} is WEDGED', row.judgement.evidence[0].text))}")
                 self._cancel(row, WEDGED.name, "wedged_cancelled", WEDGED_REASON, (row.token_start or "")[:6])
+        if shift and "relayed" not in self._seen:
+            self._relay(*shift)
         if kept and kept.salvage:
             self._see(
                 "salvage", f"finds the late text of wrap {kept.row.wrap_id} as salvage, {len(kept.salvage[0].text):,} characters"
             )
+
+    def _shift(self, view: View, witness: Witness) -> tuple[Session, SeenEvidence] | None:
+        """The session of the agent that works in one, with the evidence as an operator sees it; None until it is LIVE."""
+        session = rows.find(view, self._session_id, witness.clock.now()) if self._session_id else None
+        if session is None:
+            return None
+        connection_id = rows.connection_of(view, session.id)
+        verdict = witness.judge_session(view, connection_id, started_at=session.started_at).verdict
+        if verdict == "LIVE":
+            self._see("session", f"sees: session {session.id[:8]} of {session.project_key} is open, its agent is LIVE")
+        typed = session.id[: evidence.TYPED_CHARACTERS]
+        return session, SeenEvidence(verdict, connection_id, witness.last_call_at(connection_id), typed)
+
+    def _relay(self, session: Session, seen: SeenEvidence) -> None:
+        """Relay the session with a handover of under 70 % of the base focus: refused first, then with the override and its reason."""
+        standing = self._room.do("brain_project_get", project_key=session.project_key).project
+        handover = (standing.current_focus or "")[: len(standing.current_focus or "") * 4 // 10]
+        arguments = {
+            "session_id": session.id,
+            "expected_client_key": session.client_key,
+            "summary": "Handed over by the operator, in short.",
+            "handover": handover,
+            "new_client_key": f"{session.client_key}-next",
+            "initiator": "operator",
+            "expected_focus_revision": standing.focus_revision,
+            "seen": seen,
+        }
+        try:
+            if "shrink_refused" not in self._seen:
+                self._room.do("brain_session_relay", **arguments)
+        except Refusal as refusal:
+            if refusal.code != "base_focus_shrink":
+                return  # it has called since: look again
+            self._see("shrink_refused", f"may not relay it: {refusal.sentence}")
+        try:
+            done = self._room.do("brain_session_relay", **arguments, allow_focus_shrink=True, shrink_reason=SHRINK_REASON)
+        except Refusal:
+            return  # it has called since: look again
+        self._see(
+            "relayed",
+            f"relays session {session.id[:8]} to {done.session.id[:8]}, focus revision {done.focus_revision}, because {SHRINK_REASON}",
+        )
 
     def _cancel(self, row: WrapRow, holder: str, step: Step, reason: str, typed: str | None) -> None:
         try:

@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Event = Literal["entered", "recorded", "prepared", "refused", "saved", "waiting", "notice", "lost", "killed", "ended"]
+Event = Literal["entered", "recorded", "prepared", "refused", "saved", "session", "waiting", "notice", "lost", "killed", "ended"]
 Order = Literal["enter", "go"]
 
 

@@ -9,6 +9,8 @@ from core.server.demo.compression import compress, read_package
 
 RETRY_SECONDS = 3.0
 BACK_OFF_SECONDS = 6.0
+SHIFT_SECONDS = 5.0
+"""How often an agent in a session notes where it stands; then it sees as well whether the session is still its own."""
 NEVER_SECONDS = 86_400.0
 TOO_LATE = ("wrap_cancelled", "no_wrap", "wrap_token_mismatch")
 
@@ -75,12 +77,48 @@ async def waiter(agent: Agent) -> None:
         await agent.record(2, pause=BACK_OFF_SECONDS / 2)
 
 
+async def shift(agent: Agent) -> None:
+    """Works in a session. When the operator has relayed it, its heartbeat is refused and names the successor, which it goes on as."""
+    project, key = agent.story.project_key, f"{agent.name}-1"
+    started = await agent.call("brain_session_start", project_key=project, client_key=key)
+    if started.code:
+        agent.say("refused", f"may start no session, {started.why}", {"verb": "brain_session_start", "code": started.code})
+        return
+    session_id, number = started.data["session"]["id"], 0
+    agent.say("session", f"starts session {session_id[:8]} in {project} and reads its briefing", {"session_id": session_id})
+    while True:
+        number += 1
+        line = next(agent.lines)
+        pair = {"session_id": session_id, "expected_client_key": key}
+        noted = await agent.call(
+            "brain_session_checkpoint", **pair, seq=number, progress=line.text, next_step="The next of the golden queries."
+        )
+        heir = noted.facts.get("successor_session_id") if noted.code == "session_not_open" else None
+        if noted.code:
+            agent.say("refused", f"can't go on in its session, {noted.why}", {**noted.facts, "code": noted.code})
+        if heir:
+            found = await agent.call("brain_session_get", session_id=heir)
+            session_id, key, number = heir, found.data["session"]["client_key"], 0
+            resumed = await agent.call("brain_session_resume", session_id=session_id, expected_client_key=key)
+            briefing = resumed.data.get("briefing", "")
+            focus = resumed.data.get("current_focus") or ""
+            agent.say(
+                "session",
+                f"comes back as the successor, session {session_id[:8]}, with a briefing of {len(briefing):,} characters",
+                {"session_id": session_id, "resumed": True, "focus_in_briefing": bool(focus) and focus in briefing},
+            )
+        elif noted.code:
+            return
+        await agent.rest(SHIFT_SECONDS)
+
+
 ROLES: Mapping[str, Callable[[Agent], Awaitable[None]]] = {
     "worker": worker,
     "doomed": doomed,
     "blocked": blocked,
     "wedged": wedged,
     "waiter": waiter,
+    "shift": shift,
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.clock import SystemClock
 from core.room import Place, Room
+from core.server.demo import sessions
 from core.server.demo.compression import compress, read_package
 from core.server.demo.stories import CHECKOUT, DOCS, PAYMENTS, SEARCH, Line, Story
 
@@ -82,6 +83,7 @@ def seed(path: Path, *, gated_session: str) -> None:
         agents: dict[str, Room] = {}
         for name in dict.fromkeys(chapter.agent for chapter in CHAPTERS):
             agents[name] = stack.enter_context(Room(Place(path, "stdio", client_name=name), clock=clock))
+        sessions.begin(operator)
         lines = {story.project_key: story.episodes("history") for story in (PAYMENTS, CHECKOUT, SEARCH, DOCS)}
         for chapter in CHAPTERS:
             room = agents[chapter.agent]
@@ -93,6 +95,7 @@ def seed(path: Path, *, gated_session: str) -> None:
             else:
                 _save(room, chapter.story, prepared)
             clock.move(pause)
+        sessions.work(operator, agents, clock)
         for story, count in LEFT_WAITING:
             _record(agents["planning-agent"], story, lines[story.project_key], count, clock, 5.0)
         operator.do("gate", project_key=DOCS.project_key, gate="required")

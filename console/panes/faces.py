@@ -9,7 +9,7 @@ from console.themes import VERDICT_LOOK
 from core.ages import words_for_age
 from core.clock import parse_stamp
 from core.models import Verdict
-from core.views.wraps import Holder
+from core.views.holders import Holder
 
 
 def verdict_cell(verdict: Verdict) -> Cell:

@@ -7,10 +7,34 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.ages import words_for_age
+from core.views.sessions import SessionRow
+from core.views.slots import SlotRow
 from core.views.wraps import WrapRow
 
-AttentionKind = Literal["dead_wrap", "partial_wrap", "wedged_wrap", "stale_wrap", "salvage", "broken_trail"]
-ORDER: tuple[AttentionKind, ...] = ("broken_trail", "dead_wrap", "partial_wrap", "wedged_wrap", "salvage", "stale_wrap")
+AttentionKind = Literal[
+    "dead_wrap",
+    "partial_wrap",
+    "wedged_wrap",
+    "stale_wrap",
+    "salvage",
+    "broken_trail",
+    "dead_session",
+    "wedged_session",
+    "received_slot",
+    "orphan_slot",
+]
+ORDER: tuple[AttentionKind, ...] = (
+    "broken_trail",
+    "dead_wrap",
+    "partial_wrap",
+    "wedged_wrap",
+    "salvage",
+    "stale_wrap",
+    "dead_session",
+    "wedged_session",
+    "received_slot",
+    "orphan_slot",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +62,41 @@ def of_wraps(rows: Iterable[WrapRow]) -> list[Attention]:
         what = f"wrap {row.wrap_id} of {row.project_key or 'no project'} is {row.judgement.verdict}, open{since}{blocked}"
         why = tuple(reason.text for reason in row.judgement.evidence)
         found.append(Attention(kind, row.project_key, what, why, f"wrap:{row.wrap_id}", row.age_seconds, row.blocks))
+    return found
+
+
+def of_sessions(rows: Iterable[SessionRow]) -> list[Attention]:
+    """Open working sessions whose agent is dead or wedged: their slots stay held, their work is handed to nobody."""
+    found = []
+    for row in rows:
+        verdict = row.judgement.verdict if row.judgement else None
+        if row.is_trace or verdict not in ("DEAD", "WEDGED"):
+            continue
+        kind: AttentionKind = "dead_session" if verdict == "DEAD" else "wedged_session"
+        held = f", holds the slot {row.slot_title}" if row.slot_title else ""
+        since = f" for {words_for_age(row.age_seconds)}" if row.age_seconds is not None else ""
+        what = f"session {row.client_key} of {row.project_key} is {verdict}, open{since}{held}"
+        why = tuple(reason.text for reason in row.judgement.evidence) if row.judgement else ()
+        found.append(Attention(kind, row.project_key, what, why, f"session:{row.session_id}", row.age_seconds, 0))
+    return found
+
+
+def of_slots(rows: Iterable[SlotRow]) -> list[Attention]:
+    """Open slots that wait for a person: received ones, and orphans that somebody once worked on or nobody has touched for days."""
+    found = []
+    for row in rows:
+        if row.receipt_pending:
+            what = f"slot {row.title} of {row.project_key} is received and still open"
+            found.append(
+                Attention("received_slot", row.project_key, what, row.anchors, f"slot:{row.slot_id}", row.body_age_seconds, 0)
+            )
+        elif row.is_orphan and (row.was_bound or row.is_stale):
+            age = f" for {words_for_age(row.body_age_seconds)}" if row.body_age_seconds is not None else ""
+            state = "is stale and an orphan" if row.is_stale else "is an orphan"
+            what = f"slot {row.title} of {row.project_key} {state}, untouched{age}"
+            found.append(
+                Attention("orphan_slot", row.project_key, what, row.anchors, f"slot:{row.slot_id}", row.body_age_seconds, 0)
+            )
     return found
 
 

@@ -12,9 +12,13 @@ from core.life.beats import Beat
 from core.life.witness import Witness
 from core.models import ConnectionFacts, Judgement
 from core.store.deed import Reading
-from core.views import attention, trail, wraps
+from core.views import attention, sessions, slots, trail, wraps
 
 ACTIVITY_MINUTES = 60
+COUNTED = (
+    "select name, sum(value) as value from counters where name in ('sessions:open', 'sessions:ended', 'sessions:abandoned',"
+    " 'sessions:closed_inactive', 'slots:open', 'slots:closed') group by name"
+)
 ACTIVITY_ROWS = 5_000
 """Trail rows that the sparkline looks at, at most: a flood is a full bar either way."""
 
@@ -47,7 +51,10 @@ class ConnectionRow:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The room at one moment. `activity` counts the trail's rows in each of the last 60 minutes, the newest last."""
+    """The room at one moment. `activity` counts the trail's rows in each of the last 60 minutes, the newest last.
+
+    Lists of sessions and slots have the newest 500; the counts are of all there are.
+    """
 
     taken_at: datetime
     store_id: str
@@ -58,6 +65,12 @@ class Snapshot:
     connections: tuple[ConnectionRow, ...]
     attention: tuple[attention.Attention, ...]
     salvage_waiting: int
+    sessions: tuple[sessions.SessionRow, ...]
+    slots: tuple[slots.SlotRow, ...]
+    open_sessions: int
+    ended_sessions: int
+    open_slots: int
+    closed_slots: int
     activity: tuple[int, ...]
     trail_first: int
     trail_last: int
@@ -74,7 +87,11 @@ def take(reading: Reading, witness: Witness, *, broken_trail: str | None = None)
     waiting = reading.all(
         "select project_key, wrap_id, count(*) as texts, max(code) as code from salvage where dealt_with_at is null group by project_key, wrap_id"
     )
-    found = attention.of_wraps(open_rows)
+    look = sessions.Look(witness, beats, newest)
+    open_sessions = sessions.open_sessions(reading, look)
+    open_slots = slots.open_slots(reading, open_sessions, now)
+    figures = {row["name"]: int(row["value"]) for row in reading.all(COUNTED)}
+    found = attention.of_wraps(open_rows) + attention.of_sessions(open_sessions) + attention.of_slots(open_slots)
     found += [attention.of_salvage(row["project_key"], row["wrap_id"], row["texts"], row["code"]) for row in waiting]
     if broken_trail:
         found.append(attention.of_trail(broken_trail))
@@ -88,6 +105,12 @@ def take(reading: Reading, witness: Witness, *, broken_trail: str | None = None)
         connections=_connections(reading, witness, beats, newest, open_rows),
         attention=attention.sort(found),
         salvage_waiting=sum(row["texts"] for row in waiting),
+        sessions=open_sessions,
+        slots=open_slots,
+        open_sessions=figures.get("sessions:open", 0),
+        ended_sessions=sum(figures.get(f"sessions:{one}", 0) for one in ("ended", "abandoned", "closed_inactive")),
+        open_slots=figures.get("slots:open", 0),
+        closed_slots=figures.get("slots:closed", 0),
         activity=_activity(reading, last, now),
         trail_first=first,
         trail_last=last,

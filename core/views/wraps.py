@@ -7,31 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from core.actors import Actor
 from core.life import connections
 from core.life.beats import Beat
 from core.life.witness import Witness, session_ended_at
 from core.memory import salvage, wraps
-from core.models import ConnectionFacts, Judgement
+from core.models import Judgement
 from core.projects import find
 from core.store.deed import Reading
+from core.views.holders import Holder, holder_of
 from core.views.trail import TrailRow, rows_about
 
 WrapState = Literal["open", "partial", "saved", "cancelled"]
 EPISODES_SHOWN = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Whose a wrap is: the connection that opened it. Fields are None where nothing is recorded."""
-
-    connection_id: str | None
-    client_name: str | None
-    user: str | None
-    via: str | None
-    pid: int | None
-    host: str | None
-    session_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +144,7 @@ def _row(
         judgement=judgement,
         started_at=wrap.started_at,
         age_seconds=wraps.age_seconds(wrap.started_at, witness.clock.now()),
-        holder=_holder(found, wrap.connection_id),
+        holder=holder_of(found, wrap.connection_id),
         episodes=len(wrap.episode_ids) if wrap.coherent or wrap.ended_at else None,
         blocks=blocks,
         refused_prepares=refused,
@@ -188,17 +175,3 @@ def _blocked(reading: Reading, subject: str) -> tuple[int, int]:
         (subject,),
     )
     return int(row[0]), int(row[1]) + int(row[2])
-
-
-def _holder(found: ConnectionFacts | None, connection_id: str | None) -> Holder:
-    if found is None:
-        return Holder(connection_id, None, None, None, None, None, None)
-    return Holder(
-        connection_id,
-        found.client_name,
-        Actor.from_json(found.actor).name,
-        found.via,
-        found.process.pid,
-        found.process.host,
-        found.session_id,
-    )

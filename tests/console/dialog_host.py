@@ -19,8 +19,9 @@ from console.themes import install_themes, theme_defaults
 from core.errors import Refusal, StoreError
 from core.memory.cancel import Cancelled, ReleaseAsked
 from core.models import Evidence, Judgement, Verdict
+from core.views.holders import Holder
 from core.views.snapshot import Snapshot
-from core.views.wraps import Holder, WrapRow
+from core.views.wraps import WrapRow
 from tests.console.waiting import until
 
 EVIDENCE: dict[Verdict, tuple[Evidence, ...]] = {
@@ -65,7 +66,7 @@ def wrap(number: int = 7, verdict: Verdict = "DEAD", **changed: Any) -> WrapRow:
 def snapshot(*rows: WrapRow) -> Snapshot:
     """A room with these open wraps."""
     moment = datetime(2026, 11, 30, 12, tzinfo=UTC)
-    return Snapshot(moment, "store", "2026-11-30T09:00:00Z", (), rows, 0, (), (), 0, (), 1, 9)
+    return Snapshot(moment, "store", "2026-11-30T09:00:00Z", (), rows, 0, (), (), 0, (), (), 0, 0, 0, 0, (), 1, 9)
 
 
 def receipt(arguments: dict[str, Any]) -> Cancelled:

@@ -11,7 +11,7 @@ from console.dialogs.base import Dialog, now
 from console.dialogs.parts import DialogButton, TypedField
 from core.models import Verdict
 from core.texts import REASON_LIMIT
-from core.views.wraps import Holder
+from core.views.holders import Holder
 from tests.console.dialog_host import CHANGED, FINISHED, LOCKED, Deeds, drawn, host_of, opened, snapshot, type_in, wrap
 from tests.console.hostile import ACTING
 from tests.console.waiting import until

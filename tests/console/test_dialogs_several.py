@@ -11,8 +11,9 @@ import pytest
 from console.dialogs.base import Dialog, now
 from console.dialogs.force_cancel import CancelOutcome, ForceCancelDialog
 from console.panes.wraps import WrapsPane
+from core.views.holders import Holder
 from core.views.look import Looker
-from core.views.wraps import Holder, WrapRow, open_wraps
+from core.views.wraps import WrapRow, open_wraps
 from tests.console.dialog_host import FINISHED, LOCKED, Deeds, drawn, host_of, opened, snapshot, type_in, wrap
 from tests.console.hostile import ACTING, HOSTILE
 from tests.console.scene import Scene, ready

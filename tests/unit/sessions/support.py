@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from core.room import Room
 from core.sessions.models import Anchor, ListedSlot, Session, Slot
 from core.sessions.relay import Relayed
 from core.store.library import sqlite3
-from tests.rooms import Rooms
+from tests.rooms import Rooms, refused
 
 PROJECT = "demo"
 BASE = "base focus"
@@ -180,3 +180,21 @@ def unchanged(room: Room, *but: str) -> Iterator[None]:
     yield
     after = everything(room)
     assert {name for name in after if after[name] != before[name]} <= set(but)
+
+
+Rung = tuple[str, str, dict[str, Any] | Callable[[], object]]
+"""A refusal's code, a word of its sentence, and what takes its reason away: other arguments, or something to be done."""
+
+
+def climb(room: Room, verb: str, arguments: dict[str, Any], rungs: Sequence[Rung]) -> Any:
+    """Proves an order of checks: everything is wrong at once, and one reason after the other is taken away. Gives the result."""
+    given = dict(arguments)
+    for code, word, remedy in rungs:
+        with unchanged(room):
+            refusal = refused(room, verb, **given)
+        assert (refusal.code, word in refusal.sentence) == (code, True), f"wanted {code} ({word}), got {refusal}"
+        if callable(remedy):
+            remedy()
+        else:
+            given |= remedy
+    return room.do(verb, **given)

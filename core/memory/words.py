@@ -25,18 +25,23 @@ _TOKEN = re.compile(rf"([{_UNSPACED}]+)|(?:(?![{_UNSPACED}])(?:[^\W_]|[{_MARKS}]
 _GRAM = 3
 
 
+def runs(text: str) -> list[tuple[str, bool]]:
+    """Every run of letters of a text in order, normalised (NFKC) and case-folded, each with whether its script has no spaces."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [(match.group(), match.group(1) is not None) for match in _TOKEN.finditer(folded)]
+
+
 def tokens(text: str) -> list[str]:
     """Every token of a text in order, normalised (NFKC) and case-folded.
 
     A run of a script without spaces gives its overlapping pieces of three characters, as no space tells its words apart.
     """
     found: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).casefold()):
-        token = match.group()
-        if match.group(1) and len(token) > _GRAM:
-            found.extend(token[start : start + _GRAM] for start in range(len(token) - _GRAM + 1))
+    for run, unspaced in runs(text):
+        if unspaced and len(run) > _GRAM:
+            found.extend(run[start : start + _GRAM] for start in range(len(run) - _GRAM + 1))
         else:
-            found.append(token)
+            found.append(run)
     return found
 
 

@@ -18,8 +18,8 @@ Owner = Literal["app", "pane", "list", "detail"]
 
 Group = Literal["Screens", "Move", "Look", "Find", "Mark", "Take away", "Act", "Console"]
 
-SCREENS: Final = ("overview", "wraps", "audit")
-"""The screens there are, in the order of the header; the keys 3, 4, 6 and 7 come with their screens."""
+SCREENS: Final = ("overview", "wraps", "sessions", "slots", "audit")
+"""The screens there are, in the order of the header; the keys 6 and 7 come with their screens."""
 
 EVERYWHERE: Final = "*"
 
@@ -118,6 +118,88 @@ ACTIONS: Final[tuple[Action, ...]] = (
         needs_row=True,
     ),
     Action(
+        "relay",
+        "R",
+        "relay",
+        "End this session, hand its text over, and open its successor in one step",
+        "Act",
+        screens=_on("sessions", "slots"),
+        dangerous=True,
+        show_in_footer=True,
+        needs_row=True,
+    ),
+    Action(
+        "end_session",
+        "E",
+        "end",
+        "End this session with a summary and the text that is to stand",
+        "Act",
+        screens=_on("sessions"),
+        dangerous=True,
+        show_in_footer=True,
+        needs_row=True,
+    ),
+    Action(
+        "abandon_session",
+        "A",
+        "abandon",
+        "Give this session up, with a reason; no focus is changed, its slot becomes free",
+        "Act",
+        screens=_on("sessions"),
+        dangerous=True,
+        show_in_footer=True,
+        needs_row=True,
+    ),
+    Action(
+        "bind_session",
+        "b",
+        "bind",
+        "Bind this session to one of its project's free slots, for the rest of its life",
+        "Act",
+        screens=_on("sessions"),
+        changes=True,
+        needs_row=True,
+    ),
+    Action(
+        "open_slot",
+        "o",
+        "open slot",
+        "Open a slot: a text for one topic in flight, with what it is anchored to",
+        "Act",
+        screens=_on("slots"),
+        changes=True,
+        show_in_footer=True,
+    ),
+    Action(
+        "close_slot",
+        "C",
+        "close slot",
+        "Close this slot for good, with a note",
+        "Act",
+        screens=_on("slots"),
+        dangerous=True,
+        show_in_footer=True,
+        needs_row=True,
+    ),
+    Action(
+        "predecessor",
+        "left",
+        "predecessor",
+        "Go to the session that this one follows",
+        "Move",
+        screens=_on("sessions"),
+        needs_row=True,
+    ),
+    Action(
+        "successor",
+        "right",
+        "successor",
+        "Go to the session that follows this one",
+        "Move",
+        screens=_on("sessions"),
+        needs_row=True,
+    ),
+    Action(
         "verify", "v", "verify", "Check the trail link by link, with progress", "Act", screens=_on("audit"), show_in_footer=True
     ),
     Action(
@@ -162,7 +244,13 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("only_attention", "!", "needs you", "Show only what needs a person", "Find", show_in_footer=True),
     Action("choose_project", "p", "project", "Show one project, or all", "Find", ("app",), show_in_footer=True),
     Action(
-        "show_ended", "h", "ended", "Show or hide the wraps that have ended", "Find", screens=_on("wraps"), show_in_footer=True
+        "show_ended",
+        "h",
+        "ended",
+        "Show or hide what has ended: wraps, sessions, closed slots",
+        "Find",
+        screens=_on("wraps", "sessions", "slots"),
+        show_in_footer=True,
     ),
     Action("freeze", "f", "freeze", "Freeze what is shown, or follow the store again", "Look", ("app",), show_in_footer=True),
     # Sorting and marking, done by the list.
@@ -189,11 +277,27 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("app",),
         call="show('wraps')",
     ),
+    Action(
+        "show_sessions",
+        "3",
+        "Sessions",
+        "Who works on what, whether they live, and what they leave",
+        "Screens",
+        ("app",),
+        call="show('sessions')",
+    ),
+    Action("show_slots", "4", "Slots", "Topics in flight and base focuses", "Screens", ("app",), call="show('slots')"),
     Action("show_audit", "5", "Audit", "The trail, followed as it is written", "Screens", ("app",), call="show('audit')"),
     Action(
-        "palette", ":,ctrl+p", "palette", "Every action, project and wrap by name", "Console", ("app",), call="command_palette"
+        "palette",
+        ":,ctrl+p",
+        "palette",
+        "Every action, project, wrap, session and slot by name",
+        "Console",
+        ("app",),
+        call="command_palette",
     ),
-    Action("jump", "ctrl+o", "jump", "Jump to a project or wrap by name", "Console", ("app",)),
+    Action("jump", "ctrl+o", "jump", "Jump to a wrap, session or slot by name", "Console", ("app",)),
     Action("read_again", "ctrl+r", "read again", "Read the store again now", "Console", ("app",)),
     Action("change_theme", "t", "theme", "The next theme: dark, light, high contrast, the terminal's own", "Console", ("app",)),
     Action("help", "?", "help", "Help for where you are", "Console", ("app",), show_in_footer=True),

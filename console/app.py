@@ -19,9 +19,11 @@ from textual.widgets import ContentSwitcher
 
 from console import memory
 from console.actions import ACTIONS, EVERYWHERE, action_named, bindings_for, is_allowed, row_actions, textual_keymap
+from console.drafts import Drafts, drafts_folder
 from console.feed_state import FeedState
 from console.header_words import header_state
 from console.palette import RoomCommands
+from console.session_actions import SessionActions
 from console.text import copyable, one_line
 from console.themes import begin_with_theme, install_themes, next_theme, theme_defaults
 from console.widgets.footer import KeyFooter
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 PANES = {
     "overview": "console.panes.overview:OverviewPane",
     "wraps": "console.panes.wraps:WrapsPane",
+    "sessions": "console.panes.sessions:SessionsPane",
+    "slots": "console.panes.slots:SlotsPane",
     "audit": "console.panes.audit:AuditPane",
 }
 """Every pane and where it is. They and what they show are imported after the first paint, which does not need them."""
@@ -54,7 +58,7 @@ def pane_of(screen: str) -> Pane:
     return pane
 
 
-class ConsoleApp(App[int]):
+class ConsoleApp(SessionActions, App[int]):
     """The operator's console on one store."""
 
     CSS_PATH = "watchroom.tcss"
@@ -85,8 +89,9 @@ class ConsoleApp(App[int]):
         remembered: memory.Memory | None = None,
         config: memory.Config | None = None,
         remember: Callable[[memory.Memory], None] = lambda _: None,
+        drafts: Drafts | None = None,
     ) -> None:
-        """`remembered`, `config` and `remember` carry what is kept between runs; tests leave them out."""
+        """`remembered`, `config`, `remember` and `drafts` carry what is kept between runs; tests leave them out."""
         super().__init__()
         self.path = path
         self.project = project or ""
@@ -96,6 +101,7 @@ class ConsoleApp(App[int]):
         self.who = current_user()
         self.remembered = remembered or memory.Memory()
         self.config = config or memory.Config()
+        self.drafts = drafts or Drafts(None)
         self._looker: Looker | None = None
         self._feed: Feed | None = None
         self.feed_state = FeedState()
@@ -282,9 +288,9 @@ class ConsoleApp(App[int]):
         self.pane.focus_list()
 
     def go_to_target(self, target: str) -> None:
-        """Go to the thing itself: `wrap:7`, `trail:204`."""
+        """Go to the thing itself: `wrap:7`, `session:…`, `slot:…`, `trail:204`."""
         kind, _, name = target.partition(":")
-        screen = {"wrap": "wraps", "trail": "audit"}.get(kind)
+        screen = {"wrap": "wraps", "session": "sessions", "slot": "slots", "trail": "audit"}.get(kind)
         if screen is not None:
             self.run_worker(self.go_to(screen, name or None), exclusive=True, group="go-to")
 
@@ -388,7 +394,7 @@ class ConsoleApp(App[int]):
             self.set_project(key)
 
     def action_jump(self) -> None:
-        """Jump to a wrap by name."""
+        """Jump to a wrap, session or slot by name."""
         from console.dialogs.chooser import Choice, ChooserDialog
 
         snapshot = self.feed_state.snapshot
@@ -397,6 +403,20 @@ class ConsoleApp(App[int]):
             Choice(f"wrap:{row.wrap_id}", f"wrap {row.wrap_id} of {row.project_key or 'no project'}", row.judgement.verdict)
             for row in wraps
         )
+        if snapshot:
+            choices += tuple(
+                Choice(
+                    f"session:{row.session_id}",
+                    f"session {row.client_key} of {row.project_key}",
+                    row.judgement.verdict if row.judgement else row.status,
+                )
+                for row in snapshot.sessions
+                if not row.is_trace
+            )
+            choices += tuple(
+                Choice(f"slot:{row.slot_id}", f"slot {row.title} of {row.project_key}", "orphan" if row.is_orphan else "held")
+                for row in snapshot.slots
+            )
         self.push_screen(ChooserDialog("Jump to", choices, None), lambda key: None if key is None else self.go_to_target(key))
 
     def open_row_menu(self) -> None:
@@ -585,5 +605,6 @@ def run_console(
         remembered=remembered,
         config=config,
         remember=partial(memory.save_memory, state_file),
+        drafts=Drafts(drafts_folder()),
     )
     return app.run(mouse=mouse and config.mouse) or 0

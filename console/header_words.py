@@ -64,12 +64,8 @@ def _freshness(state: FeedState, waiting: int | None, now: datetime) -> Freshnes
 def _tabs(state: FeedState) -> tuple[Tab, ...]:
     snapshot = state.snapshot
     if snapshot is None:
-        counts = ("not measured", "not measured", "not measured")
-        return (
-            Tab("overview", "1", "Overview", counts[0]),
-            Tab("wraps", "2", "Wraps", counts[1]),
-            Tab("audit", "5", "Audit", counts[2]),
-        )
+        names = (("overview", "1", "Overview"), ("wraps", "2", "Wraps"), ("sessions", "3", "Sessions"), ("slots", "4", "Slots"))
+        return tuple(Tab(*name, "not measured") for name in (*names, ("audit", "5", "Audit")))
     needs = len(snapshot.attention)
     alarming = any(item.kind in ALARMING for item in snapshot.attention)
     return (
@@ -81,5 +77,7 @@ def _tabs(state: FeedState) -> tuple[Tab, ...]:
             "danger" if alarming else "warning",
         ),
         Tab("wraps", "2", "Wraps", str(len(snapshot.wraps)) if snapshot.wraps else ""),
+        Tab("sessions", "3", "Sessions", f"{snapshot.open_sessions:,}" if snapshot.open_sessions else ""),
+        Tab("slots", "4", "Slots", f"{snapshot.open_slots:,}" if snapshot.open_slots else ""),
         Tab("audit", "5", "Audit", f"{snapshot.trail_last:,}"),
     )

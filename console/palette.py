@@ -1,4 +1,4 @@
-"""The palette: every action, project and wrap by name (console.md, Keys)."""
+"""The palette: every action, project, wrap, session and slot by name (console.md, Keys)."""
 
 from __future__ import annotations
 
@@ -56,3 +56,10 @@ class RoomCommands(Provider):
         for wrap in snapshot.wraps:
             name = one_line(f"wrap {wrap.wrap_id} of {wrap.project_key or 'no project'}, {wrap.judgement.verdict}")
             yield name, partial(room.go_to_target, f"wrap:{wrap.wrap_id}"), "Go to this wrap"
+        for session in snapshot.sessions:
+            if not session.is_trace:
+                name = one_line(f"session {session.client_key} of {session.project_key}")
+                yield name, partial(room.go_to_target, f"session:{session.session_id}"), "Go to this session"
+        for slot in snapshot.slots:
+            name = one_line(f"slot {slot.title} of {slot.project_key}")
+            yield name, partial(room.go_to_target, f"slot:{slot.slot_id}"), "Go to this slot"

@@ -21,6 +21,7 @@ from core.views.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from console.app import ConsoleApp
+    from core.views.sessions import SessionRow
     from core.views.wraps import WrapRow
 
 
@@ -85,6 +86,16 @@ class Pane(Container):
         """The wraps that an action is about: the marked ones that are shown, or the one under the cursor."""
         return ()
 
+    @property
+    def session(self) -> SessionRow | None:
+        """The session that an action is about."""
+        return None
+
+    @property
+    def project_key(self) -> str | None:
+        """The project that an action is about, where one can be told."""
+        return self.shown.project or None
+
     def copied(self) -> tuple[str, str] | None:
         """The id and the JSON of the row under the cursor, None when there is no row."""
         return None
@@ -116,6 +127,30 @@ class Pane(Container):
     def action_salvage(self) -> None:
         """Read what was kept of late saves for this wrap."""
         self.room.show_salvage(self.current)
+
+    def action_relay(self) -> None:
+        """Relay the session under the cursor, or the one that holds this slot."""
+        self.room.relay_session(self.session)
+
+    def action_end_session(self) -> None:
+        """End the session under the cursor."""
+        self.room.end_session(self.session)
+
+    def action_abandon_session(self) -> None:
+        """Abandon the session under the cursor."""
+        self.room.abandon_session(self.session)
+
+    def action_bind_session(self) -> None:
+        """Bind the session under the cursor to a slot."""
+        self.room.bind_session(self.session)
+
+    def action_open_slot(self) -> None:
+        """Open a slot."""
+        self.room.open_slot(self.project_key)
+
+    def action_close_slot(self) -> None:
+        """Close the slot under the cursor."""
+        self.room.close_slot(self.current)
 
     def action_copy_id(self) -> None:
         """Copy the id of this row."""

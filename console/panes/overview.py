@@ -35,6 +35,10 @@ WORDS: dict[AttentionKind, Cell] = {
     "wedged_wrap": verdict_cell("WEDGED"),
     "stale_wrap": verdict_cell("STALE"),
     "salvage": Cell("SALVAGE", "accent", "▣"),
+    "dead_session": verdict_cell("DEAD"),
+    "wedged_session": verdict_cell("WEDGED"),
+    "received_slot": Cell("RECEIVED", "accent", "▣"),
+    "orphan_slot": Cell("ORPHAN", "warning", "○"),
     "broken_trail": Cell("BROKEN", "danger", "✗"),
 }
 
@@ -180,6 +184,8 @@ class Figures(PieceLines):
             (f"{sum(row.wraps_completed for row in projects):,}", "saved", ""),
             (f"{sum(row.wraps_cancelled for row in projects):,}", "cancelled", ""),
             (str(snapshot.salvage_waiting), "salvaged", "accent" if snapshot.salvage_waiting else ""),
+            (f"{snapshot.open_sessions:,}", "session" if snapshot.open_sessions == 1 else "sessions", ""),
+            (f"{snapshot.open_slots:,}", "slot" if snapshot.open_slots == 1 else "slots", ""),
             (str(alive), "connected", ""),
             (f"{snapshot.trail_last:,}", "trail rows", ""),
         )
@@ -227,6 +233,10 @@ def _document(item: Attention, wrap: WrapRow | None) -> Document:
         "stale_wrap": "One fact is not enough to call it dead: look again in a minute, or ask its holder (enter, then m).",
         "salvage": "enter, then u reads the text that was kept.",
         "broken_trail": "enter shows where; keep a copy of the store before anything else.",
+        "dead_session": "enter, then R relays it to a successor, or A gives it up; its slot becomes free.",
+        "wedged_session": "It may still be at work: enter shows it whole. R relays it, A gives it up.",
+        "received_slot": "All it is anchored to is received: enter, then C closes it.",
+        "orphan_slot": "enter shows its text: bind a session to it (3, then b), or C closes it.",
     }[item.kind]
     sections.append(Section("What you can do", (Line(todo),)))
     return Document(f"{item.kind} {item.target}", (DetailTab("Why", tuple(sections)),))

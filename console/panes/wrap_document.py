@@ -72,10 +72,11 @@ def _timeline(detail: WrapDetail | None) -> tuple[Line, ...]:
         return (Line("reading…", "muted"),)
     if not detail.timeline:
         return (Line("the trail knows nothing of this wrap", "warning"),)
-    return tuple(_timeline_line(row) for row in detail.timeline) + tuple(Line(text, "accent", "✉") for text in detail.notices)
+    return tuple(timeline_line(row) for row in detail.timeline) + tuple(Line(text, "accent", "✉") for text in detail.notices)
 
 
-def _timeline_line(row: TrailRow) -> Line:
+def timeline_line(row: TrailRow) -> Line:
+    """A row of the trail as a line of a detail."""
     who = row.who
     refused = row.outcome == "refused"
     return Line(

@@ -36,6 +36,7 @@ class ProjectRow:
     wraps_completed: int
     wraps_cancelled: int
     baton_holder: str | None
+    focus_revision: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def _projects(reading: Reading) -> tuple[ProjectRow, ...]:
     for row in reading.all("select project_key, name, value from counters"):
         counted.setdefault(row["project_key"], {})[row["name"]] = row["value"]
     rows: list[Any] = reading.all(
-        "select p.project_key, p.gate, p.peer_cancel, p.generation, b.session_id from projects p"
+        "select p.project_key, p.gate, p.peer_cancel, p.generation, b.session_id, p.focus_revision from projects p"
         " left join batons b on b.project_key = p.project_key order by p.project_key"
     )
     return tuple(
@@ -136,6 +137,7 @@ def _projects(reading: Reading) -> tuple[ProjectRow, ...]:
             figures.get("wraps:saved", 0),
             figures.get("wraps:cancelled", 0),
             row["session_id"],
+            row["focus_revision"],
         )
         for row in rows
         for figures in (counted.get(row["project_key"], {}),)

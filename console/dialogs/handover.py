@@ -1,0 +1,458 @@
+"""What ending and relaying share: the text that stands beside the one that is to stand, measured, compared and kept as a draft.
+
+See console.md, Acting safely, Relay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import SelectionList, TextArea
+
+from console.dialogs.base import DialogButton, Do, Field, Lines
+from console.dialogs.session_dialog import SessionDialog
+from console.diff import diff_lines
+from console.drafts import Draft, Drafts
+from console.text import copyable, one_line
+from console.widgets.document import Line, Section
+from console.widgets.editor import Editor, editable
+from console.widgets.meter import Measure, Meter
+from core.errors import Refusal, StoreError
+from core.sessions import shrink
+from core.sessions.limits import CAPTURE_LIMIT, FOCUS_LIMIT, REASON_LIMIT, SLOT_BODY_LIMIT, SUMMARY_LIMIT
+from core.texts import REASON_LIMIT as OVERRIDE_LIMIT
+from core.views.sessions import SessionDetail
+from core.views.snapshot import Snapshot
+
+Side = Literal["standing", "changes", "capture", "evidence"]
+SIDES: tuple[tuple[Side, str], ...] = (
+    ("standing", "F2 stands now"),
+    ("changes", "F3 changes"),
+    ("capture", "F4 captures"),
+    ("evidence", "F5 evidence"),
+)
+KEEP_AFTER_SECONDS = 0.5
+NOTHING_HINT = "why there is nothing to capture (may stay empty)"
+TITLE_SHOWN = 90
+
+
+class HandoverDialog(SessionDialog):
+    """Left what stands, or what would change, or what to capture, or who is at work; right the editor; below what is to be said."""
+
+    KIND: ClassVar[str] = ""
+    VERB: ClassVar[str] = ""
+    CONFIRM: ClassVar[str] = ""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f2", "side('standing')", "stands now", show=False),
+        Binding("f3", "side('changes')", "changes", show=False),
+        Binding("f4", "side('capture')", "captures", show=False),
+        Binding("f5", "side('evidence')", "evidence", show=False),
+        Binding("f8", "toggle_shrink", "let it shrink", show=False),
+        Binding("f9", "take_revision", "go on from the new revision", show=False),
+        Binding("y", "copy_for_agent", "copy for the agent", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    HandoverDialog {
+        & #texts { height: 1fr; min-height: 5; }
+        & .column { width: 1fr; height: 1fr; }
+        & .column > .name { height: 1; color: $text-muted; text-style: bold; }
+        & #left { padding: 0 2 0 0; }
+        & #left > VerticalScroll { height: 1fr; scrollbar-size-vertical: 1; background: $panel; }
+        & #capture { height: 1fr; border: none; padding: 0; background: $panel; display: none; scrollbar-size-vertical: 1; }
+        & EvidenceList { margin: 0; display: none; }
+        &.-standing #stands, &.-changes #stands { display: block; }
+        &.-capture #capture { display: block; } &.-capture #stands { display: none; }
+        &.-evidence #stands { display: none; } &.-evidence EvidenceList { display: block; }
+        & #shrink-reason, & #nothing { display: none; &.-asked { display: block; } }
+        & #receipt { display: none; }
+        &.-done #texts, &.-done Meter, &.-done #sides { display: none; } &.-done #receipt { display: block; }
+        &.-narrow #texts { layout: vertical; }
+        &.-narrow #left { height: 2fr; padding: 0; } &.-narrow #right { height: 3fr; }
+    }
+    """
+
+    def __init__(self, heading: str, detail: SessionDetail, do: Do, drafts: Drafts, draft: Draft | None) -> None:
+        """`draft` is what was left the last time; it is taken up again, and said."""
+        super().__init__(heading, detail.row, do, whole=True)
+        self.detail = detail
+        self._drafts = drafts
+        self.standing = detail.standing_text or ""
+        self.revision = detail.standing_revision
+        self._draft = draft if draft is not None and draft.kind == self.KIND else None
+        self._conflict: tuple[str, int] | None = None
+        self._side: Side = "standing"
+        self._allow_shrink = False
+        self._keeping: Timer | None = None
+        self._sent = False
+        self._touched = False
+        self.bound = detail.slot is not None
+        self.cap = SLOT_BODY_LIMIT if self.bound else FOCUS_LIMIT
+        self.sides = Lines(id="sides")
+        self.stands = Lines(id="standing-text")
+        self.editor = Editor(self._draft.text if self._draft else self.standing, id="editor")
+        self.capture: SelectionList[str] = SelectionList(id="capture")
+        self.meter = Meter()
+        self.receipt = Lines(id="receipt")
+        self.summary = Field(
+            "summary", self._draft.summary if self._draft else "", placeholder="what the session did", id="summary"
+        )
+        self.nothing = Field(
+            "nothing",
+            self._draft.nothing if self._draft else "",
+            placeholder="why there is nothing to capture (may stay empty)",
+            id="nothing",
+        )
+        self.shrink_reason = Field("why short", placeholder="why the base is to shrink; it is in the trail", id="shrink-reason")
+        self.confirm_button = DialogButton(self.CONFIRM, "confirm", dangerous=True)
+        self.shrink_button = DialogButton("F8 let the base shrink: off", "toggle_shrink", dangerous=True)
+        self.revision_button = DialogButton("F9 go on from the new revision", "take_revision")
+        self.copy_button = DialogButton("y copy for the agent", "copy_for_agent")
+        self.hint = f"esc back, your text is kept · tab moves on · ctrl+s {self.CONFIRM.lower()}s"
+
+    # layout
+
+    def body(self) -> Iterable[Widget]:
+        """What is at stake, the two texts, the meter."""
+        yield self.about
+        yield self.sides
+        with Horizontal(id="texts"):
+            with Vertical(id="left", classes="column"):
+                with VerticalScroll(id="stands", can_focus=False):
+                    yield self.stands
+                yield self.capture
+                yield self.evidence
+            with Vertical(id="right", classes="column"):
+                yield self.editor
+        yield self.meter
+        yield self.receipt
+
+    def fields(self) -> Iterable[Widget]:
+        """Summary, what the subclass asks for, and what the situation does."""
+        return (self.summary, *self.more_fields(), self.nothing, self.shrink_reason, self.typed)
+
+    def more_fields(self) -> Iterable[Widget]:
+        """The subclass's own fields."""
+        return ()
+
+    def buttons(self) -> Iterable[DialogButton]:
+        """Back, what the situation asks for, the deed."""
+        return (self.back_button, self.shrink_button, self.revision_button, self.copy_button, self.confirm_button)
+
+    def on_mount(self) -> None:
+        """Show what the dialog was opened with."""
+        for one in self.detail.ledger:
+            self.capture.add_option((Content(one_line(f"{one.kind}: {one.title} (in its ledger)", TITLE_SHOWN)), one.id, True))
+        for one in self.detail.uncaptured:
+            self.capture.add_option((Content(one_line(f"{one.kind}: {one.title}", TITLE_SHOWN)), one.id, False))
+        self.show_side("standing")
+        self._measure()
+        if self._draft is not None:
+            moved = f", made from revision {self._draft.revision}" if self._draft.revision != self.revision else ""
+            self.say(f"Your draft was kept and is taken up again{moved}.", "accent")
+            if moved:
+                self._conflict = (self.standing, self.revision)
+                self.standing, self.revision = self._draft.standing, self._draft.revision
+                self._show_conflict()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A narrow terminal has one text above the other."""
+        super().on_resize(event)
+        self.set_class(event.size.width < 100, "-narrow")
+
+    # the left side
+
+    def action_side(self, side: Side) -> None:
+        """Show this on the left."""
+        if not self._sent:
+            self.show_side(side)
+            if side == "capture":
+                self.capture.focus()
+
+    def show_side(self, side: Side) -> None:
+        """Show what stands, the changes, the captures or the evidence."""
+        self._side = side
+        for name, _ in SIDES:
+            self.set_class(name == side, f"-{name}")
+        if side != "capture" and self.capture.has_focus:
+            self.editor.focus(scroll_visible=False)
+        marked = "   ".join(f"▸{words}" if name == side else f" {words}" for name, words in SIDES)
+        self.sides.set_lines(Line(marked, "muted"))
+        self._show_left()
+
+    def _show_left(self) -> None:
+        if self._conflict is not None:
+            text, revision = self._conflict
+            title = f"It has moved under you: revision {self.revision} before, {revision} now"
+            self.stands.set_sections(
+                (
+                    Section(title, diff_lines(self.standing, text)),
+                    Section(f"Revision {revision}, whole", (Line(text or "empty"),)),
+                )
+            )
+        elif self._side == "changes":
+            self.stands.set_sections((Section("What your text would change", diff_lines(self.standing, self.text)),))
+        else:
+            title = f"Stands now, revision {self.revision}, {len(self.standing):,} characters"
+            self.stands.set_sections((Section(title, (Line(self.standing) if self.standing else Line("no text", "muted"),)),))
+
+    # what is typed
+
+    @property
+    def text(self) -> str:
+        """The text that is to stand, as it will be stored."""
+        return self.editor.text.strip()
+
+    @property
+    def measure(self) -> Measure:
+        """The text's length against its bounds."""
+        floor = 0 if self.bound else shrink.floor(self.standing)
+        return Measure(len(self.text), self.cap, floor, len(self.standing))
+
+    @on(TextArea.Changed)
+    def _edited(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self._measure()
+        self._keep_soon()
+
+    @on(SelectionList.SelectedChanged)
+    def _ticked(self, event: SelectionList.SelectedChanged[str]) -> None:
+        event.stop()
+        self._measure()
+
+    def field_changed(self) -> None:
+        """A field was typed into: count and keep it."""
+        count = len(self.summary.text.strip())
+        self.summary.set_note(f"{count:,}/{SUMMARY_LIMIT:,}", bad=count > SUMMARY_LIMIT)
+        self._measure()
+        self._keep_soon()
+
+    def _measure(self) -> None:
+        found = self.measure
+        self.meter.set_measure(found)
+        short = found.too_short and not self._sent and not self._over
+        if not short:
+            self._allow_shrink = False
+        self.shrink_button.display = short
+        self.shrink_button.set_label(f"F8 let the base shrink: {'on' if self._allow_shrink else 'off'}")
+        self.shrink_reason.set_class(self._allow_shrink, "-asked")
+        self.nothing.set_class(not self.named and not self.detail.ledger and not self._sent, "-asked")
+        self.revision_button.display = self._conflict is not None and not self._sent and not self._over
+        self.copy_button.display = self._sent and self.for_agent() != ""
+        if self._side == "changes" and self._conflict is None:
+            self._show_left()
+        self.refresh_buttons()
+        self.fit_soon()
+
+    def action_toggle_shrink(self) -> None:
+        """Let the base shrink, or not; it asks for a reason of its own."""
+        if self.measure.too_short and not self._sent:
+            self._allow_shrink = not self._allow_shrink
+            self._measure()
+            if self._allow_shrink:
+                self.call_after_refresh(self.shrink_reason.input.focus)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The knowledge that is ticked and not in the ledger yet."""
+        owned = {one.id for one in self.detail.ledger}
+        return tuple(one for one in self.capture.selected if one not in owned)
+
+    def missing(self) -> str:
+        """What stands in the way, the text first."""
+        found = self.measure
+        if self._conflict is not None:
+            return f"It is at revision {self._conflict[1]} now: F9 goes on from there, with your text as it is."
+        if not self.summary.text.strip():
+            return "A summary is required: what the session did."
+        if len(self.summary.text.strip()) > SUMMARY_LIMIT:
+            return f"The summary is too long; at most {SUMMARY_LIMIT:,} characters are kept."
+        if not self.text:
+            return "The text that is to stand is empty."
+        if found.too_long:
+            return f"The text has {found.used:,} characters; at most {found.cap:,} are taken."
+        if found.too_short and not self._allow_shrink:
+            return f"The text is under the floor of {found.floor:,} characters. It REPLACES the whole base; F8 lets the base shrink, with a reason."
+        if found.too_short and not self.shrink_reason.text.strip():
+            return "Why the base is to shrink is required: one sentence, kept in the trail."
+        if len(self.shrink_reason.text.strip()) > OVERRIDE_LIMIT:
+            return f"The reason is too long; at most {OVERRIDE_LIMIT} characters are kept."
+        if len(self.nothing.text.strip()) > REASON_LIMIT:
+            return f"The reason for nothing is too long; at most {REASON_LIMIT:,} characters are kept."
+        if len(self.named) + len(self.detail.ledger) > CAPTURE_LIMIT:
+            return f"A ledger has at most {CAPTURE_LIMIT} items."
+        return ""
+
+    # drafts
+
+    def draft(self) -> Draft:
+        """What is typed now."""
+        return Draft(
+            self.KIND,
+            self.row.session_id,
+            self.revision,
+            self.standing,
+            self.editor.text,
+            self.summary.text,
+            self.new_key(),
+            self.nothing.text,
+        )
+
+    def new_key(self) -> str:
+        """The successor's key, where there is one."""
+        return ""
+
+    def _keep_soon(self) -> None:
+        if (
+            self._sent
+            or not self.is_mounted
+            or (self._keeping is None and self.text == editable(self.standing).strip() and not self.summary.text)
+        ):
+            return
+        self._touched = True
+        if self._keeping is not None:
+            self._keeping.stop()
+        self._keeping = self.set_timer(KEEP_AFTER_SECONDS, self._keep)
+
+    async def _keep(self) -> None:
+        if not self._sent:
+            await asyncio.to_thread(self._drafts.keep, self.draft())
+
+    async def on_unmount(self) -> None:
+        """What was typed and not sent is kept, however the dialog ends."""
+        if self._touched and not self._sent:
+            await asyncio.to_thread(self._drafts.keep, self.draft())
+
+    # the deed
+
+    def arguments(self) -> dict[str, Any]:
+        """The subclass's own arguments of the verb."""
+        return {}
+
+    async def confirm(self) -> None:
+        """Do it, from the revision shown."""
+        reason = self.nothing.text.strip() or None
+        found = await self.attempt(
+            self._do,
+            self.VERB,
+            f"{self.CONFIRM.lower()}ing…",
+            session_id=self.row.session_id,
+            expected_client_key=self.row.client_key,
+            summary=self.summary.text.strip(),
+            nothing_to_capture_reason=None if self.named or self.detail.ledger else reason,
+            allow_focus_shrink=self._allow_shrink,
+            shrink_reason=self.shrink_reason.text.strip() or None if self._allow_shrink else None,
+            seen=self.seen(),
+            **self.arguments(),
+        )
+        if not self.is_mounted:
+            return
+        if isinstance(found, Refusal | StoreError):
+            self.refused(found)
+            return
+        self._sent = True
+        await asyncio.to_thread(self._drafts.forget, self.KIND, self.row.session_id)
+        self._done(found)
+
+    def refused(self, found: Refusal | StoreError) -> None:
+        """A revision that moved is shown side by side; everything typed stays."""
+        moved = isinstance(found, Refusal) and found.code in ("slot_revision_conflict", "focus_revision_conflict")
+        if moved and isinstance(found, Refusal):
+            text = found.facts.get("current_body", found.facts.get("current_focus")) or ""
+            revision = found.facts.get("current_revision", found.facts.get("current_focus_revision"))
+            self._conflict = (str(text), int(revision or 0))
+            self._show_conflict()
+            self.hold(f"{found.sentence} Your text is as it was.")
+        else:
+            super().refused(found)
+            self._measure()
+
+    def _show_conflict(self) -> None:
+        self.show_side("standing")
+        self._measure()
+
+    def action_take_revision(self) -> None:
+        """Go on from what stands now, with the text as typed."""
+        if self._conflict is not None and not self._sent:
+            self.standing, self.revision = self._conflict
+            self._conflict = None
+            self.show_side("changes")
+            self._measure()
+            self.hold(f"Going on from revision {self.revision}: look at what your text would change.")
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """The session, and the text under it, as they are now."""
+        if self._sent:
+            return
+        super().follow(snapshot)
+        if self._over or self.busy:
+            return
+        revision = self._revision_in(snapshot)
+        known = self._conflict[1] if self._conflict else self.revision
+        if revision is not None and revision != known:
+            self.run_worker(self._read_again(), exclusive=True, group="read-again", exit_on_error=False)
+
+    def _revision_in(self, snapshot: Snapshot) -> int | None:
+        if self.bound:
+            return next((slot.revision for slot in snapshot.slots if slot.slot_id == self.row.slot_id), None)
+        return next((one.focus_revision for one in snapshot.projects if one.project_key == self.row.project_key), None)
+
+    async def _read_again(self) -> None:
+        from console.session_actions import read_detail
+
+        detail = await asyncio.to_thread(read_detail, self.app, self.row.session_id)
+        if detail is None or self._sent or not self.is_mounted:
+            return
+        if detail.standing_revision != (self._conflict[1] if self._conflict else self.revision):
+            self._conflict = (detail.standing_text or "", detail.standing_revision)
+            self._show_conflict()
+            self.hold(
+                f"changed: what stands is at revision {detail.standing_revision} now. Your text is as it was; F9 goes on from there."
+            )
+
+    # afterwards
+
+    def receipt_lines(self, found: Any) -> tuple[Line, ...]:
+        """What the receipt says."""
+        return ()
+
+    def for_agent(self) -> str:
+        """The text for the agent; "" when there is none."""
+        return ""
+
+    def _done(self, found: Any) -> None:
+        self._receipt = found
+        self.add_class("-done")
+        self.receipt.set_sections((Section("Done", self.receipt_lines(found)),))
+        self.confirm_button.display = False
+        for field in (self.summary, self.nothing, self.shrink_reason, self.typed, *self.more_fields()):
+            field.display = False
+        self._measure()
+        self.back_button.set_label("Close")
+        self.back_button.focus(scroll_visible=False)
+        self.set_hint("enter or esc closes · y copies the text for the agent" if self.for_agent() else "enter or esc closes")
+
+    def end_here(self, words: str) -> None:
+        """The session is over: the text stays, as a draft too."""
+        super().end_here(words)
+        self._measure()
+
+    def result_of_back(self) -> Any:
+        """The receipt, once there is one."""
+        return getattr(self, "_receipt", None)
+
+    def action_copy_for_agent(self) -> None:
+        """Copy the text that the agent needs."""
+        text = self.for_agent()
+        if self._sent and text:
+            self.app.copy_to_clipboard(copyable(text))
+            self.say("copied for the agent", "ok")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core import projects
-from core.knowledge import change, entries, reading, search
+from core.knowledge import adrs, change, entries, reading, search
 from core.memory import baton, cancel, episodes, prepare, recall, save, status
 from core.sessions import (
     bind,
@@ -121,8 +121,8 @@ VERBS: dict[str, Verb] = {
         Verb("brain_save_snippet", entries.save_snippet),
         Verb("brain_create_runbook", entries.create_runbook),
         Verb("brain_propose_adr", entries.propose_adr),
-        Verb("brain_accept_adr", change.accept_adr, idempotent=True),
-        Verb("brain_deprecate_adr", change.deprecate_adr, destructive=True, idempotent=True),
+        Verb("brain_accept_adr", adrs.accept_adr, destructive=True, idempotent=True),
+        Verb("brain_deprecate_adr", adrs.deprecate_adr, destructive=True, idempotent=True),
         Verb("brain_supersede_adr", entries.supersede_adr, destructive=True),
         Verb("brain_get_supersession_chain", reading.chain, reads=True, idempotent=True),
         Verb("brain_get", reading.get_entry, reads=True, idempotent=True),
@@ -130,7 +130,7 @@ VERBS: dict[str, Verb] = {
         Verb("brain_update", change.update, destructive=True, idempotent=True),
         Verb("brain_archive", change.archive, idempotent=True),
         Verb("brain_unarchive", change.unarchive, idempotent=True),
-        Verb("brain_delete", change.delete, destructive=True),
+        Verb("brain_delete", change.delete, destructive=True, idempotent=True),
         Verb("brain_search", search.search, reads=True, idempotent=True),
         Verb("sweep", sweep.sweep, destructive=True, idempotent=True, roles=OPERATOR),
     )

@@ -8,9 +8,10 @@ from typing import Any
 
 from core.clock import stamp
 from core.errors import Refusal
-from core.knowledge import fields
+from core.knowledge.fields import Draft, draft
 from core.knowledge.models import Confidence, Created, Kind, SourceType, Status
-from core.sessions import base, rows, traces
+from core.knowledge.wording import pieces_of
+from core.sessions import base, traces
 from core.sessions.limits import unique_id
 from core.store.deed import Deed
 from core.texts import digest
@@ -39,7 +40,7 @@ def log_decision(
         "alternatives": alternatives,
         "consequences": consequences,
     }
-    return create(deed, "brain_log_decision", "decision", project_key, title, values, tags, related_to)
+    return _create(deed, "brain_log_decision", draft("decision", title, values, tags, related_to), project_key)
 
 
 def supersede_decision(
@@ -66,7 +67,7 @@ def supersede_decision(
         "alternatives": alternatives,
         "consequences": consequences,
     }
-    return _supersede(deed, "brain_supersede_decision", "decision", old_decision_id, title, values, tags, project_key)
+    return _supersede(deed, "brain_supersede_decision", old_decision_id, draft("decision", title, values, tags), project_key)
 
 
 def learn(
@@ -83,7 +84,7 @@ def learn(
 ) -> Created:
     """Keep an insight under its topic. Refuses `invalid_input`, `project_not_found`."""
     values = {"insight": insight, "source": source, "source_type": source_type, "confidence": confidence}
-    return create(deed, "brain_learn", "learning", project_key, topic, values, tags, related_to)
+    return _create(deed, "brain_learn", draft("learning", topic, values, tags, related_to), project_key)
 
 
 def save_snippet(
@@ -109,7 +110,7 @@ def save_snippet(
         "usage_example": usage_example,
         "gotchas": gotchas,
     }
-    return create(deed, "brain_save_snippet", "snippet", project_key, title, values, tags, related_to)
+    return _create(deed, "brain_save_snippet", draft("snippet", title, values, tags, related_to), project_key)
 
 
 def create_runbook(
@@ -125,9 +126,10 @@ def create_runbook(
     tags: Sequence[str] | None = None,
     project_key: str,
 ) -> Created:
-    """Keep a procedure step by step; steps without an order get their place in the list. Refuses `invalid_input`, `project_not_found`."""
-    if not steps:
-        raise Refusal("invalid_input", "A runbook has at least one step.")
+    """Keep a procedure step by step; steps without an order get their place in the list.
+
+    Refuses `invalid_input`, also without a step, and `project_not_found`.
+    """
     values = {
         "description": description,
         "trigger": trigger,
@@ -136,7 +138,7 @@ def create_runbook(
         "rollback_steps": rollback_steps,
         "estimated_duration": estimated_duration,
     }
-    return create(deed, "brain_create_runbook", "runbook", project_key, title, values, tags, None)
+    return _create(deed, "brain_create_runbook", draft("runbook", title, values, tags), project_key)
 
 
 def propose_adr(
@@ -157,7 +159,7 @@ def propose_adr(
         "consequences": consequences,
         "alternatives_considered": alternatives_considered,
     }
-    return create(deed, "brain_propose_adr", "adr", project_key, title, values, tags, None)
+    return _create(deed, "brain_propose_adr", draft("adr", title, values, tags), project_key)
 
 
 def supersede_adr(
@@ -179,80 +181,18 @@ def supersede_adr(
         "consequences": consequences,
         "alternatives_considered": alternatives_considered,
     }
-    return _supersede(deed, "brain_supersede_adr", "adr", old_adr_id, title, values, tags, project_key)
+    return _supersede(deed, "brain_supersede_adr", old_adr_id, draft("adr", title, values, tags), project_key)
 
 
-def create(
-    deed: Deed,
-    event: str,
-    kind: Kind,
-    project_key: str,
-    title: str,
-    values: Mapping[str, Any],
-    tags: Sequence[str] | None,
-    related_to: Relations | None,
-    *,
-    status: Status | None = None,
-    supersedes: str | None = None,
-) -> Created:
-    """Store one entry with its trail row, and put it into the ledger of its connection's trace, if that has one (sessions.md b.18)."""
-    name, labels = fields.title_of(title), fields.tags_of(tags)
-    details = fields.checked(kind, values)
-    relations = fields.relations_of(related_to)
-    if relations:
-        details["related_to"] = relations
+def _create(deed: Deed, event: str, new: Draft, project_key: str) -> Created:
     key = base.key_of_existing(deed.transaction, project_key)
-    now, knowledge_id = stamp(deed.clock.now()), deed.ids.unique()
-    number = _next_number(deed, key) if kind == "adr" else None
-    standing: Status = status or ("proposed" if kind == "adr" else "active")
-    body = fields.body_of(kind, details)
-    deed.execute(
-        "insert into knowledge (id, project_key, kind, number, title, body, details, tags, status, created_at, updated_at, connection_id)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            knowledge_id,
-            key,
-            kind,
-            number,
-            name,
-            body,
-            json.dumps(details, ensure_ascii=False),
-            json.dumps(labels, ensure_ascii=False),
-            standing,
-            now,
-            now,
-            deed.identity.connection_id,
-        ),
-    )
-    deed.append(
-        event,
-        project_key=key,
-        subject=f"knowledge:{knowledge_id}",
-        data={"kind": kind, "title": digest(name), "body": digest(body), "tags": list(labels), "supersedes": supersedes},
-    )
-    traces.deposit(deed, knowledge_id, kind, key)
-    return Created(knowledge_id, kind, key, name, standing, number, now, supersedes)
+    return _store(deed, event, new, key, "proposed" if new.kind == "adr" else "active", None)
 
 
-def _next_number(deed: Deed, key: str) -> int:
-    row = deed.one("select max(number) from knowledge where project_key = ? and kind = 'adr'", (key,))
-    return (row[0] or 0) + 1
-
-
-def _supersede(
-    deed: Deed,
-    event: str,
-    kind: Kind,
-    old_id: str,
-    title: str,
-    values: Mapping[str, Any],
-    tags: Sequence[str] | None,
-    project_key: str | None,
-) -> Created:
+def _supersede(deed: Deed, event: str, old_id: str, new: Draft, project_key: str | None) -> Created:
+    kind = new.kind
     wanted = unique_id(old_id, f"old_{kind}_id")
-    fields.title_of(title)
-    fields.checked(kind, values)
-    old = deed.one("select id, project_key, status, superseded_by from knowledge where id = ? and kind = ?", (wanted, kind))
+    old = deed.one("select project_key, superseded_by from knowledge where id = ? and kind = ?", (wanted, kind))
     if old is None:
         raise not_found(kind, wanted)
     if project_key is not None and base.key_of_existing(deed.transaction, project_key) != old["project_key"]:
@@ -265,13 +205,62 @@ def _supersede(
             project_key=old["project_key"],
             subject=f"knowledge:{wanted}",
         )
-    status: Status = "accepted" if kind == "adr" else "active"
-    made = create(deed, event, kind, old["project_key"], title, values, tags, None, status=status, supersedes=wanted)
+    made = _store(deed, event, new, old["project_key"], "accepted" if kind == "adr" else "active", wanted)
     deed.execute(
         "update knowledge set status = 'superseded', superseded_by = ?, updated_at = ? where id = ?",
         (made.id, made.created_at, wanted),
     )
     return made
+
+
+def _store(deed: Deed, event: str, new: Draft, key: str, status: Status, supersedes: str | None) -> Created:
+    """Store one entry with its trail row."""
+    now, knowledge_id = stamp(deed.clock.now()), deed.ids.unique()
+    number = _next_number(deed, key) if new.kind == "adr" else None
+    labels = json.dumps(new.tags, ensure_ascii=False)
+    deed.execute(
+        "insert into knowledge (id, project_key, kind, number, title, body, pieces, details, tags, status, created_at, updated_at,"
+        " connection_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            knowledge_id,
+            key,
+            new.kind,
+            number,
+            new.title,
+            new.body,
+            pieces_of(new.title, new.body),
+            json.dumps(new.details, ensure_ascii=False),
+            labels,
+            status,
+            now,
+            now,
+            deed.identity.connection_id,
+        ),
+    )
+    deed.append(
+        event,
+        project_key=key,
+        subject=f"knowledge:{knowledge_id}",
+        data={
+            "kind": new.kind,
+            "title": digest(new.title),
+            "body": digest(new.body),
+            "tags": digest(labels),
+            "supersedes": supersedes,
+        },
+    )
+    _deposit(deed, knowledge_id, new.kind, key)
+    return Created(knowledge_id, new.kind, key, new.title, status, number, now, supersedes)
+
+
+def _deposit(deed: Deed, knowledge_id: str, kind: Kind, key: str) -> None:
+    """Put it into the ledger of its connection's trace, if that has one (sessions.md b.18)."""
+    traces.deposit(deed, knowledge_id, kind, key)
+
+
+def _next_number(deed: Deed, key: str) -> int:
+    row = deed.one("select max(number) from knowledge where project_key = ? and kind = 'adr'", (key,))
+    return (row[0] or 0) + 1
 
 
 def not_found(kind: str, knowledge_id: str) -> Refusal:
@@ -282,7 +271,3 @@ def not_found(kind: str, knowledge_id: str) -> Refusal:
         facts={"id": knowledge_id, "entity_type": kind},
         subject=f"knowledge:{knowledge_id}",
     )
-
-
-ids_of = rows.ids_of
-"""The entries of a stored JSON list; what cannot be read is none."""

@@ -11,7 +11,9 @@ Kind = Literal["decision", "learning", "snippet", "runbook", "adr"]
 KINDS: tuple[Kind, ...] = ("decision", "learning", "snippet", "runbook", "adr")
 
 Status = Literal["active", "proposed", "accepted", "deprecated", "superseded"]
-"""Where an entry stands; `proposed`, `accepted` and `deprecated` are an ADR's."""
+"""Where an entry stands; `proposed` and `accepted` are an ADR's."""
+
+STATUSES: tuple[Status, ...] = ("active", "proposed", "accepted", "deprecated", "superseded")
 
 Relation = Literal["MOTIVATED_BY", "IMPLEMENTS", "DOCUMENTS", "USES", "RELATED_TO"]
 """How an entry says that it is related to another."""
@@ -27,6 +29,7 @@ SourceType = Literal[
     "book",
     "conversation",
     "research",
+    "automated",
 ]
 """Where a learning comes from."""
 
@@ -70,14 +73,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class EntryLine:
-    """One entry in a list."""
+    """One entry in a list; `text` is its beginning, None where only summaries were asked for."""
 
     id: str
     kind: Kind
     project_key: str
     number: int | None
     title: str
+    text: str | None
     tags: tuple[str, ...]
     status: Status
+    superseded_by: str | None
     archived_at: str | None
     created_at: str

@@ -2,241 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from pydantic import Field
-
 from core.knowledge.change import Changed, Deleted
-from core.knowledge.fields import ITEMS_LIMIT, SHORT_LIMIT, TAGS_LIMIT, TEXT_LIMIT, TITLE_LIMIT
-from core.knowledge.models import Confidence, Created, EntryLine, Kind, Relation, SourceType, Status
+from core.knowledge.models import Created, Entry, EntryLine
 from core.knowledge.reading import Chain, EntryFound, EntryPage
-from core.knowledge.search import LIMIT_MOST, QUERY_LIMIT, Found
-from core.server.tools import Arguments, ProjectKey, UniqueId, tool
-from core.sessions.limits import LIST_LIMIT
-
-Title = Annotated[str, Field(min_length=1, max_length=TITLE_LIMIT, description="A short title.")]
-Tags = Annotated[list[str] | None, Field(max_length=TAGS_LIMIT, description="Words to find it by.")]
-AnyProject = Annotated[str | None, Field(description="Only this project; left out, all of them.")]
-EntityType = Annotated[Kind, Field(description="Its kind.")]
-
-
-def text(words: str) -> Any:
-    """A required text."""
-    return Field(min_length=1, max_length=TEXT_LIMIT, description=words)
-
-
-class RelationArguments(Arguments):
-    """How an entry is related to another."""
-
-    id: UniqueId
-    type: Relation
-
-
-RelatedTo = Annotated[list[RelationArguments] | None, Field(max_length=ITEMS_LIMIT, description="Entries it is related to.")]
-
-
-class WithRelations(Arguments):
-    """Arguments that may have relations, which the verb takes as plain data."""
-
-    related_to: RelatedTo = None
-
-    def as_verb(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments with relations as plain data."""
-        if self.related_to is None:
-            return given
-        return {**given, "related_to": [one.model_dump() for one in self.related_to]}
-
-
-class DecisionArguments(WithRelations):
-    """What brain_log_decision takes."""
-
-    title: Title
-    context: Annotated[str, text("The situation that called for it.")]
-    decision_made: Annotated[str, text("What was decided.")]
-    reasoning: Annotated[str, text("Why.")]
-    alternatives: Annotated[list[str] | None, Field(max_length=ITEMS_LIMIT, description="What else was possible.")] = None
-    consequences: Annotated[str | None, Field(max_length=TEXT_LIMIT, description="What follows from it.")] = None
-    tags: Tags = None
-    project_key: ProjectKey = None
-
-
-class SupersedeDecisionArguments(Arguments):
-    """What brain_supersede_decision takes."""
-
-    old_decision_id: UniqueId
-    title: Title
-    context: Annotated[str, text("The situation that called for it.")]
-    decision_made: Annotated[str, text("What was decided.")]
-    reasoning: Annotated[str, text("Why.")]
-    alternatives: Annotated[list[str] | None, Field(max_length=ITEMS_LIMIT, description="What else was possible.")] = None
-    consequences: Annotated[str | None, Field(max_length=TEXT_LIMIT, description="What follows from it.")] = None
-    tags: Tags = None
-    project_key: Annotated[str | None, Field(description="The old decision's project; it may be left out.")] = None
-
-
-class LearnArguments(WithRelations):
-    """What brain_learn takes."""
-
-    topic: Annotated[str, Field(min_length=1, max_length=TITLE_LIMIT, description="What it is about.")]
-    insight: Annotated[str, text("What was learned.")]
-    source: Annotated[str | None, Field(max_length=SHORT_LIMIT, description="Where it comes from.")] = None
-    source_type: Annotated[SourceType, Field(description="What kind of source that is.")] = "experience"
-    confidence: Annotated[Confidence, Field(description="How sure it is.")] = "medium"
-    tags: Tags = None
-    project_key: ProjectKey = None
-
-
-class SnippetArguments(WithRelations):
-    """What brain_save_snippet takes."""
-
-    title: Title
-    intention: Annotated[str, text("When to use it, as a sentence.")]
-    code: Annotated[str, text("The code.")]
-    language: Annotated[str, Field(min_length=1, max_length=SHORT_LIMIT, description="Its language.")]
-    dependencies: Annotated[list[str] | None, Field(max_length=ITEMS_LIMIT, description="What it needs.")] = None
-    usage_example: Annotated[str | None, Field(max_length=TEXT_LIMIT, description="How it is used.")] = None
-    gotchas: Annotated[str | None, Field(max_length=TEXT_LIMIT, description="What to look out for.")] = None
-    tags: Tags = None
-    project_key: ProjectKey = None
-
-
-class RunbookArguments(Arguments):
-    """What brain_create_runbook takes."""
-
-    title: Title
-    description: Annotated[str, text("What it is for.")]
-    trigger: Annotated[str, text("The situation that calls for it.")]
-    steps: Annotated[
-        list[dict[str, Any]],
-        Field(min_length=1, max_length=ITEMS_LIMIT, description="Its steps: title, and maybe order, command, verification."),
-    ]
-    prerequisites: Annotated[list[str] | None, Field(max_length=ITEMS_LIMIT, description="What must hold before.")] = None
-    rollback_steps: Annotated[
-        list[dict[str, Any]] | None, Field(max_length=ITEMS_LIMIT, description="How to undo it, in the same shape.")
-    ] = None
-    estimated_duration: Annotated[str | None, Field(max_length=SHORT_LIMIT, description="How long it takes.")] = None
-    tags: Tags = None
-    project_key: ProjectKey = None
-
-
-class AdrArguments(Arguments):
-    """What brain_propose_adr takes."""
-
-    title: Title
-    context: Annotated[str, text("The situation that calls for it.")]
-    decision: Annotated[str, text("What is decided.")]
-    consequences: Annotated[str, text("What follows from it.")]
-    alternatives_considered: Annotated[
-        list[dict[str, Any]] | None, Field(max_length=ITEMS_LIMIT, description="What else was considered, as objects.")
-    ] = None
-    tags: Tags = None
-    project_key: ProjectKey = None
-
-
-class SupersedeAdrArguments(Arguments):
-    """What brain_supersede_adr takes."""
-
-    old_adr_id: UniqueId
-    title: Title
-    context: Annotated[str, text("The situation that calls for it.")]
-    decision: Annotated[str, text("What is decided.")]
-    consequences: Annotated[str, text("What follows from it.")]
-    alternatives_considered: Annotated[
-        list[dict[str, Any]] | None, Field(max_length=ITEMS_LIMIT, description="What else was considered, as objects.")
-    ] = None
-    tags: Tags = None
-    project_key: Annotated[str | None, Field(description="The old ADR's project; it may be left out.")] = None
-
-
-class AcceptArguments(Arguments):
-    """What brain_accept_adr takes."""
-
-    adr_id: UniqueId
-
-
-class DeprecateArguments(Arguments):
-    """What brain_deprecate_adr takes."""
-
-    adr_id: UniqueId
-    reason: Annotated[str | None, Field(min_length=1, max_length=2_000, description="Why.")] = None
-
-
-class ChainArguments(Arguments):
-    """What brain_get_supersession_chain takes."""
-
-    decision_id: UniqueId
-
-
-class EntityArguments(Arguments):
-    """The arguments that name one entry."""
-
-    entity_type: EntityType
-    entity_id: UniqueId
-
-
-class GetArguments(Arguments):
-    """What brain_get takes."""
-
-    entity_type: EntityType
-    entity_id: Annotated[str, Field(min_length=8, max_length=36, description="Its id, or the first 8 characters of it or more.")]
-
-
-class UpdateArguments(EntityArguments):
-    """What brain_update takes."""
-
-    fields: Annotated[
-        dict[str, Any], Field(description="The fields to change, as its creation has them: title, tags and its kind's own.")
-    ]
-
-
-class ListArguments(Arguments):
-    """What brain_list takes."""
-
-    entity_type: Annotated[Kind | None, Field(description="Only this kind.")] = None
-    project_key: AnyProject = None
-    status: Annotated[Status | None, Field(description="Only with this status.")] = None
-    limit: Annotated[int, Field(ge=1, le=LIST_LIMIT, description="How many at most.")] = 20
-    offset: Annotated[int, Field(ge=0, description="How many of the newest to skip.")] = 0
-    include_archived: Annotated[bool, Field(description="Archived ones as well.")] = False
-
-
-class SearchArguments(Arguments):
-    """What brain_search takes."""
-
-    query: Annotated[str, Field(min_length=1, max_length=QUERY_LIMIT, description="Words to look for. It is text: no operators.")]
-    types: Annotated[list[Kind] | None, Field(description="Only these kinds.")] = None
-    project_key: AnyProject = None
-    project_group: Annotated[str | None, Field(description="Only projects of this group; not together with project_key.")] = None
-    limit: Annotated[int, Field(ge=1, le=LIMIT_MOST, description="How many at most.")] = 20
-    min_score: Annotated[float, Field(ge=0, lt=1, description="Only hits with at least this score, between 0 and 1.")] = 0.0
-    include_archived: Annotated[bool, Field(description="Archived ones as well.")] = False
-    group_by_type: Annotated[bool, Field(description="Say as well which hits are of which kind.")] = False
-    tags: Annotated[list[str] | None, Field(description="Only with one of these tags.")] = None
-    full: Annotated[bool, Field(description="Whole texts instead of their beginnings.")] = False
+from core.knowledge.search import Found, Hit, Related
+from core.server.knowledge_arguments import (
+    AcceptArguments,
+    AdrArguments,
+    ChainArguments,
+    DecisionArguments,
+    DeprecateArguments,
+    EntityArguments,
+    GetArguments,
+    LearnArguments,
+    ListArguments,
+    RunbookArguments,
+    SearchArguments,
+    SnippetArguments,
+    SupersedeAdrArguments,
+    SupersedeDecisionArguments,
+    UpdateArguments,
+)
+from core.server.tools import tool
 
 
 def created_text(done: Created) -> str:
     """What was made."""
     name = f"ADR {done.number}" if done.number is not None else done.kind.capitalize()
     instead = f" It replaces {done.superseded_id}." if done.superseded_id else ""
-    return f"{name} {done.id} is kept in project {done.project_key} ({done.status}): {done.title}.{instead}"
+    return f"{name} {done.id} is kept in project {done.project_key} ({done.status}): {_one_line(done.title)}.{instead}"
 
 
 def entry_text(found: EntryFound) -> str:
     """One entry whole."""
     one = found.entry
-    number = f" {one.number}" if one.number is not None else ""
-    state = f"{one.status}{', archived' if one.archived_at else ''}"
-    after = f"\nIt is superseded by {one.superseded_by}." if one.superseded_by else ""
-    return (
-        f"# {one.title}\n{one.kind}{number} {one.id} of project {one.project_key}, {state}, {one.created_at}{after}\n\n{one.body}"
-    )
-
-
-def _line(one: EntryLine) -> str:
-    number = f" {one.number}" if one.number is not None else ""
-    return (
-        f"- {one.kind}{number} {one.id}: {one.title} ({one.project_key}, {one.status}{', archived' if one.archived_at else ''})"
+    reason = one.details.get("deprecation_reason")
+    after = [f"It is superseded by {one.superseded_by}."] if one.superseded_by else []
+    after += [f"Deprecated: {reason}"] if isinstance(reason, str) else []
+    return "\n".join(
+        [
+            f"# {_one_line(one.title)}",
+            f"{_name(one)} {one.id} of project {one.project_key}, {_state(one)}, {one.created_at}",
+            *after,
+            "",
+            one.body,
+        ]
     )
 
 
@@ -244,24 +54,26 @@ def list_text(found: EntryPage) -> str:
     """A page, one entry a line."""
     if not found.entries:
         return "Nothing is there."
-    return "\n".join([*(_line(one) for one in found.entries), *(["There is more: use offset."] if found.more else [])])
+    more = [f"There is more: send before={found.next_before}."] if found.more else []
+    return "\n".join([*(f"- {_line(one)}" for one in found.entries), *more])
 
 
 def chain_text(found: Chain) -> str:
     """The chain, the oldest first."""
-    return "\n".join(f"{'→ ' if number else ''}{_line(one)[2:]}" for number, one in enumerate(found.entries))
+    return "\n".join(f"{'→ ' if number else ''}{_line(one)}" for number, one in enumerate(found.entries))
 
 
 def changed_text(done: Changed) -> str:
     """What a change did."""
     one = done.entry
-    state = f"{one.status}{', archived' if one.archived_at else ''}"
-    return f"{one.kind.capitalize()} {one.id} {'is' if done.changed else 'was already'} {state}: {one.title}."
+    did = "was changed, and is" if done.changed else "was so already:"
+    return f"{_name(one).capitalize()} {one.id} {did} {_state(one)}: {_one_line(one.title)}."
 
 
 def deleted_text(done: Deleted) -> str:
     """What was deleted."""
-    return f"Deleted {done.kind} {done.id} of project {done.project_key}."
+    released = f" {done.released_id}, which it had replaced, has no successor now." if done.released_id else ""
+    return f"Deleted {done.kind} {done.id} of project {done.project_key}.{released}"
 
 
 def search_text(found: Found) -> str:
@@ -269,14 +81,40 @@ def search_text(found: Found) -> str:
     if not found.results:
         return "Nothing matches."
     lines = {
-        hit.id: f"- [{hit.score:.2f}] {hit.kind} {hit.id} {hit.title} ({hit.project_key})\n  {hit.text}" for hit in found.results
+        hit.id: f"- [s:{hit.score:.2f}] {_name(hit)} {hit.id}: {_one_line(hit.title)} ({hit.project_key}, {_state(hit)})\n  {hit.text}"
+        for hit in found.results
     }
-    shown = [f"{found.shown} found{', and more' if found.more else ''}, the best first."]
+    inside = " No entry has these words; these have their characters." if found.matched_by == "characters" else ""
+    shown = [f"{found.shown} found{', and there are more' if found.more else ''}, the best first.{inside}"]
     if found.groups is None:
-        return "\n".join([*shown, *lines.values()])
-    for group in found.groups:
+        shown += lines.values()
+    for group in found.groups or ():
         shown += [f"## {group.kind}", *(lines[one] for one in group.ids)]
+    if found.related:
+        shown += ["### Related", *(f"- {_related(one)}" for one in found.related)]
     return "\n".join(shown)
+
+
+def _related(one: Related) -> str:
+    return f"{one.from_id} {one.relation} {one.kind} {one.id}: {_one_line(one.title)} ({one.project_key})"
+
+
+def _line(one: EntryLine) -> str:
+    start = f"\n  {_one_line(one.text)}" if one.text else ""
+    return f"{_name(one)} {one.id}: {_one_line(one.title)} ({one.project_key}, {_state(one)}){start}"
+
+
+def _name(one: Entry | EntryLine | Hit) -> str:
+    return one.kind if one.number is None else f"ADR {one.number}"
+
+
+def _state(one: Entry | EntryLine | Hit) -> str:
+    return f"{one.status}{', archived' if one.archived_at else ''}"
+
+
+def _one_line(text: str) -> str:
+    # a line break in a foreign title would make a line that looks like another entry
+    return " ".join(text.split())
 
 
 TOOLS = (
@@ -376,7 +214,7 @@ TOOLS = (
     tool(
         "brain_list",
         title="List knowledge",
-        description="Entries of knowledge, newest first, without their texts.",
+        description="Entries of knowledge, newest first, with the beginnings of their texts.",
         arguments=ListArguments,
         result=EntryPage,
         text=list_text,

@@ -1,6 +1,7 @@
 """The tables of knowledge, as layout 2 adds them: one row an entry, with two full-text indexes (room.md 3; sessions.md a.6).
 
-One index knows words, with their beginnings; the other knows any three characters in a row, for scripts that write no spaces.
+One index knows words, with their beginnings, and the pieces of scripts without spaces (core.knowledge.wording); the other knows
+any three characters in a row, wherever they stand.
 """
 
 TABLES = """
@@ -12,6 +13,7 @@ create table knowledge (
     number integer,
     title text not null check (trim(title) <> ''),
     body text not null,
+    pieces text not null default '',
     details text not null default '{}',
     tags text not null default '[]',
     status text not null default 'active' check (status in ('active', 'proposed', 'accepted', 'deprecated', 'superseded')),
@@ -25,29 +27,32 @@ create table knowledge (
 create index knowledge_by_project on knowledge (project_key, created_at, row_id);
 create index knowledge_by_kind on knowledge (project_key, kind, created_at, row_id);
 create index knowledge_by_kind_everywhere on knowledge (kind, created_at, row_id);
+create index knowledge_by_status on knowledge (status, created_at, row_id);
 create index knowledge_by_time on knowledge (created_at, row_id);
 create index knowledge_superseded on knowledge (superseded_by) where superseded_by is not null;
 """
 
 TRIGGERS = """
 create virtual table knowledge_words_fts using fts5 (
-    title, body, content = 'knowledge', content_rowid = 'row_id', tokenize = 'unicode61 remove_diacritics 2', prefix = '3'
+    title, body, pieces, content = 'knowledge', content_rowid = 'row_id', tokenize = 'unicode61 remove_diacritics 2', prefix = '3'
 );
 create virtual table knowledge_fts using fts5 (
     title, body, content = 'knowledge', content_rowid = 'row_id', tokenize = 'trigram', detail = none, columnsize = 0
 );
 create trigger knowledge_indexed after insert on knowledge begin
-    insert into knowledge_words_fts (rowid, title, body) values (new.row_id, new.title, new.body);
+    insert into knowledge_words_fts (rowid, title, body, pieces) values (new.row_id, new.title, new.body, new.pieces);
     insert into knowledge_fts (rowid, title, body) values (new.row_id, new.title, new.body);
 end;
 create trigger knowledge_unindexed after delete on knowledge begin
-    insert into knowledge_words_fts (knowledge_words_fts, rowid, title, body) values ('delete', old.row_id, old.title, old.body);
+    insert into knowledge_words_fts (knowledge_words_fts, rowid, title, body, pieces)
+    values ('delete', old.row_id, old.title, old.body, old.pieces);
     insert into knowledge_fts (knowledge_fts, rowid, title, body) values ('delete', old.row_id, old.title, old.body);
 end;
-create trigger knowledge_indexed_anew after update of title, body on knowledge begin
-    insert into knowledge_words_fts (knowledge_words_fts, rowid, title, body) values ('delete', old.row_id, old.title, old.body);
+create trigger knowledge_indexed_anew after update of title, body, pieces on knowledge begin
+    insert into knowledge_words_fts (knowledge_words_fts, rowid, title, body, pieces)
+    values ('delete', old.row_id, old.title, old.body, old.pieces);
     insert into knowledge_fts (knowledge_fts, rowid, title, body) values ('delete', old.row_id, old.title, old.body);
-    insert into knowledge_words_fts (rowid, title, body) values (new.row_id, new.title, new.body);
+    insert into knowledge_words_fts (rowid, title, body, pieces) values (new.row_id, new.title, new.body, new.pieces);
     insert into knowledge_fts (rowid, title, body) values (new.row_id, new.title, new.body);
 end;
 create trigger knowledge_counted after insert on knowledge begin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from console.text import one_line
@@ -47,23 +47,22 @@ class SessionActions:
         elif row.is_trace:
             app.say(trace_words, severity="warning")
         else:
-            work = partial(self._open_handover, row.session_id, kind)
-            app.run_worker(work, thread=True, exclusive=True, group="handover", exit_on_error=False)
+            app.run_worker(self._open_handover(row.session_id, kind), exclusive=True, group="handover")
 
-    def _open_handover(self, session_id: str, kind: str) -> None:
+    async def _open_handover(self, session_id: str, kind: str) -> None:
         from console.dialogs.end_session import EndSessionDialog
         from console.dialogs.relay import RelayDialog
 
         app = self._room_app
-        detail = read_detail(app, session_id)
-        if detail is None or not detail.row.is_open:
-            app.call_from_thread(app.say, "The session can't be read, or has ended meanwhile.", severity="warning")
-            return
         state = app.feed_state.snapshot
         drafts = app.drafts.for_store(state.store_id if state else "")
-        draft = drafts.load(kind, session_id)
+        detail = await asyncio.to_thread(read_detail, app, session_id)
+        draft = await asyncio.to_thread(drafts.load, kind, session_id)
+        if detail is None or not detail.row.is_open:
+            app.say("The session can't be read, or has ended meanwhile.", severity="warning")
+            return
         dialog = (RelayDialog if kind == "relay" else EndSessionDialog)(detail, app.do, drafts, draft)
-        app.call_from_thread(app.push_screen, dialog, self._handed_over)
+        app.push_screen(dialog, self._handed_over)
 
     def _handed_over(self, found: Any) -> None:
         app = self._room_app

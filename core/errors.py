@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 Code = Literal[
@@ -76,7 +77,8 @@ class Refusal(Exception):
     """An expected "no": a code, a sentence and facts; nothing changed (room.md 1).
 
     `facts` is JSON data for the caller. `subject` names the thing refused about, `project_key` its project; both go
-    to the trail. `salvage` is set when the refused text may have to be kept (room.md 2.8).
+    to the trail. `texts` names the facts that are texts of their own: the trail keeps their digests. `salvage` is set when
+    the refused text may have to be kept (room.md 2.8).
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Refusal(Exception):
         facts: dict[str, Any] | None = None,
         project_key: str | None = None,
         subject: str | None = None,
+        texts: Sequence[str] = (),
         salvage: Any = None,
     ) -> None:
         super().__init__(f"{code}: {sentence}")
@@ -95,6 +98,7 @@ class Refusal(Exception):
         self.facts: dict[str, Any] = facts or {}
         self.project_key = project_key
         self.subject = subject
+        self.texts = tuple(texts)
         self.salvage = salvage
 
 

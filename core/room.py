@@ -135,12 +135,12 @@ class Room:
             session_id, client_key = verb.absorbs(**arguments)
         except Refusal:
             return None  # the command itself says so, in its own order
-        return self._absorb_into(session_id, client_key)
+        return self._absorb_into(verb, session_id, client_key)
 
-    def _absorb_into(self, session_id: str, client_key: str) -> absorption.Absorption | None:
+    def _absorb_into(self, verb: Verb, session_id: str, client_key: str) -> absorption.Absorption | None:
         try:
             found: absorption.Absorption = self._deeds.run(
-                "absorb", absorption.absorb, guarded=False, session_id=session_id, client_key=client_key
+                verb.name, absorption.absorb, guarded=verb.guarded, session_id=session_id, client_key=client_key
             )
         except Refusal as refusal:
             if refusal.code == "client_key_mismatch":
@@ -157,7 +157,7 @@ class Room:
         try:
             session = result.session
             if verb.absorbs_after and absorption.is_attempted(self.identity) and session.is_open:
-                self._absorb_into(session.id, session.client_key)
+                self._absorb_into(verb, session.id, session.client_key)
             with self.readers.snapshot() as view:
                 return verb.finish(view, result, self.clock.now())
         except Exception:

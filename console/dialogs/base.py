@@ -73,7 +73,7 @@ class Dialog(ModalScreen[Result], Generic[Result]):
         }
         &.-dangerous > Panel { border: round $role-danger; border-title-color: $role-danger; }
         &.-whole > Panel {
-            width: 100%; max-width: 100%; height: 100%; margin: 1 2; background: $background; & > Body { height: 1fr; }
+            width: 100%; max-width: 100%; height: 100%; margin: 1 2; & > Body { height: 1fr; }
         }
         &.-small > Panel {
             width: 100%; padding: 0 1; margin: 0;

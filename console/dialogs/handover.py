@@ -37,10 +37,10 @@ SIDES: tuple[tuple[Side, str], ...] = (
     ("standing", "F2 stands now"),
     ("changes", "F3 changes"),
     ("capture", "F4 captures"),
-    ("evidence", "F5 evidence"),
+    ("evidence", "F5 who is at work"),
 )
 KEEP_AFTER_SECONDS = 0.5
-NOTHING_HINT = "why there is nothing to capture (may stay empty)"
+NOTHING_HINT = "nothing is ticked (F4): why there is nothing; may stay empty"
 TITLE_SHOWN = 90
 
 
@@ -56,6 +56,7 @@ class HandoverDialog(SessionDialog):
         Binding("f3", "side('changes')", "changes", show=False),
         Binding("f4", "side('capture')", "captures", show=False),
         Binding("f5", "side('evidence')", "evidence", show=False),
+        Binding("f6", "to_editor", "your text", show=False),
         Binding("f8", "toggle_shrink", "let it shrink", show=False),
         Binding("f9", "take_revision", "go on from the new revision", show=False),
         Binding("y", "copy_for_agent", "copy for the agent", show=False),
@@ -67,12 +68,15 @@ class HandoverDialog(SessionDialog):
         & .column { width: 1fr; height: 1fr; }
         & .column > .name { height: 1; color: $text-muted; text-style: bold; }
         & #left { padding: 0 2 0 0; }
-        & #left > VerticalScroll { height: 1fr; scrollbar-size-vertical: 1; background: $panel; }
+        & #left > VerticalScroll { height: 1fr; scrollbar-size-vertical: 1; }
         & #capture { height: 1fr; border: none; padding: 0; background: $panel; display: none; scrollbar-size-vertical: 1; }
-        & EvidenceList { margin: 0; display: none; }
+        & #left > EvidenceList { margin: 0; }
+        &.-small #left > EvidenceList { display: none; }
+        & Field > .label { width: 11; }
+        & #right > #yours { height: 1; }
         &.-standing #stands, &.-changes #stands { display: block; }
         &.-capture #capture { display: block; } &.-capture #stands { display: none; }
-        &.-evidence #stands { display: none; } &.-evidence EvidenceList { display: block; }
+        &.-evidence #stands { display: none; } &.-evidence #left > EvidenceList { display: block; }
         & #shrink-reason, & #nothing { display: none; &.-asked { display: block; } }
         & #receipt { display: none; }
         &.-done #texts, &.-done Meter, &.-done #sides { display: none; } &.-done #receipt { display: block; }
@@ -99,6 +103,7 @@ class HandoverDialog(SessionDialog):
         self.cap = SLOT_BODY_LIMIT if self.bound else FOCUS_LIMIT
         self.sides = Lines(id="sides")
         self.stands = Lines(id="standing-text")
+        self.yours = Lines(id="yours")
         self.editor = Editor(self._draft.text if self._draft else self.standing, id="editor")
         self.capture: SelectionList[str] = SelectionList(id="capture")
         self.meter = Meter()
@@ -107,9 +112,9 @@ class HandoverDialog(SessionDialog):
             "summary", self._draft.summary if self._draft else "", placeholder="what the session did", id="summary"
         )
         self.nothing = Field(
-            "nothing",
+            "no capture",
             self._draft.nothing if self._draft else "",
-            placeholder="why there is nothing to capture (may stay empty)",
+            placeholder=NOTHING_HINT,
             id="nothing",
         )
         self.shrink_reason = Field("why short", placeholder="why the base is to shrink; it is in the trail", id="shrink-reason")
@@ -132,6 +137,7 @@ class HandoverDialog(SessionDialog):
                 yield self.capture
                 yield self.evidence
             with Vertical(id="right", classes="column"):
+                yield self.yours
                 yield self.editor
         yield self.meter
         yield self.receipt
@@ -154,6 +160,7 @@ class HandoverDialog(SessionDialog):
             self.capture.add_option((Content(one_line(f"{one.kind}: {one.title} (in its ledger)", TITLE_SHOWN)), one.id, True))
         for one in self.detail.uncaptured:
             self.capture.add_option((Content(one_line(f"{one.kind}: {one.title}", TITLE_SHOWN)), one.id, False))
+        self.yours.set_sections((Section("Your text (F6)", ()),))
         self.show_side("standing")
         self._measure()
         if self._draft is not None:
@@ -178,6 +185,11 @@ class HandoverDialog(SessionDialog):
             if side == "capture":
                 self.capture.focus()
 
+    def action_to_editor(self) -> None:
+        """Go to the text that is to stand."""
+        if not self._sent:
+            self.editor.focus(scroll_visible=False)
+
     def show_side(self, side: Side) -> None:
         """Show what stands, the changes, the captures or the evidence."""
         self._side = side
@@ -185,8 +197,8 @@ class HandoverDialog(SessionDialog):
             self.set_class(name == side, f"-{name}")
         if side != "capture" and self.capture.has_focus:
             self.editor.focus(scroll_visible=False)
-        marked = "   ".join(f"▸{words}" if name == side else f" {words}" for name, words in SIDES)
-        self.sides.set_lines(Line(marked, "muted"))
+        marked = "  ".join(f"▸{words}" if name == side else f" {words}" for name, words in SIDES)
+        self.sides.set_lines(Line(f"{marked}   F6 your text", "muted"))
         self._show_left()
 
     def _show_left(self) -> None:

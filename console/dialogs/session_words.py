@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, cast, get_args
 
 from console.text import one_line
+from console.themes import VERDICT_LOOK
 from console.widgets.document import Line, Section
 from core.ages import words_for_age
 from core.life.liveness import allows_plain_cancel
@@ -29,13 +30,14 @@ def facts(row: SessionRow) -> Section:
     holder = row.holder
     process = f", pid {holder.pid} on {name_of(holder.host)}" if holder.pid is not None else ""
     who = f"{name_of(holder.client_name, 'unknown client')}{process}" if holder.connection_id else "nobody has named it yet"
+    look = VERDICT_LOOK[judgement_of(row).verdict]
     age = words_for_age(row.age_seconds) if row.age_seconds is not None else "an unreadable time"
     return Section(
         "",
         (
             Line(f"{row.session_id[:TYPED_CHARACTERS]}…, key {name_of(row.client_key)}", "strong", label="session"),
             Line(f"slot {name_of(row.slot_title)}" if row.slot_id else "the base focus of its project", label="works on"),
-            Line(who, label="at work"),
+            Line(f"{look.word}, {who}", look.role, look.glyph, label="at work"),
             Line(f"{age}; heartbeat {_age(row.heartbeat_age_seconds)} ago", label="open for"),
         ),
     )

@@ -53,11 +53,11 @@ class SessionsPane(ListPane):
     COLUMNS = (
         Column("session", "session", 8, drop=8),
         Column("project", "project", 10, grow=1, most=24),
-        Column("status", "status", 11),
+        Column("status", "status", 11, drop=5),
         Column("verdict", "at work", 10),
         Column("nature", "nature", 6, drop=9),
         Column("who", "who", 16, grow=2, most=36),
-        Column("slot", "slot", 10, grow=3, most=40, drop=5),
+        Column("slot", "slot", 10, grow=3, most=40, drop=4),
         Column("heartbeat", "heartbeat", 11, flashes=False),
         Column("checkpoint", "checkpoint", 11, drop=7, flashes=False),
         Column("captured", "captured", 8, align="right", drop=6),
@@ -219,7 +219,8 @@ class SessionsPane(ListPane):
 def _row(row: SessionRow, now: Any) -> Row:
     status = row.status.replace("closed_inactive", "inactive")
     state = Cell("open, stale", "warning") if row.is_stale else Cell(status, STATUS_ROLES[row.status])
-    at_work = verdict_cell(row.judgement.verdict) if row.judgement else Cell(clock_words(row.ended_at, now), "muted")
+    at_work = verdict_cell(row.judgement.verdict) if row.judgement else Cell(status, STATUS_ROLES[row.status])
+    heartbeat = Cell(stale_words(row), "warning" if row.is_stale else "")
     slot = Cell(row.slot_title, "accent") if row.slot_title else Cell("base focus", "muted")
     return Row(
         row.session_id,
@@ -231,7 +232,7 @@ def _row(row: SessionRow, now: Any) -> Row:
             Cell("trace", "muted") if row.is_trace else Cell("work"),
             holder_words(row.holder) if row.holder.connection_id else row.client_key,
             slot,
-            Cell(stale_words(row), "warning" if row.is_stale else ""),
+            heartbeat if row.is_open else Cell(clock_words(row.ended_at, now), "muted"),
             Cell(clock_words(row.last_checkpoint_at, now)) if row.last_checkpoint_at else Cell("–", "muted"),
             count_cell(row.captured, "accent"),
         ),

@@ -91,7 +91,7 @@ def _base(base: BaseFocus) -> tuple[Section, ...]:
         Line(clock_words(base.focus_updated_at) if base.focus_updated_at else "never", label="text of"),
         Line(f"{used:,} of {FOCUS_LIMIT:,} characters, {left:,} left", role, label="used"),
     )
-    return (Section("Base focus", (text,)), Section("It", about))
+    return (Section("Base focus", (text,)), Section("About it", about))
 
 
 def _base_history(base: BaseFocus) -> tuple[Section, ...]:

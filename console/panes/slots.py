@@ -106,18 +106,24 @@ class SlotsPane(ListPane):
 
     def _in_order(self, wanted: list[SlotRow], *, by_project: bool, reverse: bool) -> list[Row]:
         now = self.room.clock.now()
-        bases = [_base_row(key) for key in (reversed(self.bases) if reverse else self.bases)]
+        bases = [self._base_row(key) for key in (reversed(self.bases) if reverse else self.bases)]
         slots = [_row(row, now) for row in wanted]
         if not by_project:
             return [*slots, *bases]
         projects = dict.fromkeys([*self.bases, *sorted({row.project_key for row in wanted})])
         ordered: list[Row] = []
         for project in sorted(projects, reverse=reverse):
-            ordered += [
-                row for key, row in zip(self.bases, [_base_row(key) for key in self.bases], strict=True) if key == project
-            ]
+            ordered += [self._base_row(key) for key in self.bases if key == project]
             ordered += [_row(row, now) for row in wanted if row.project_key == project]
         return ordered
+
+    def _base_row(self, project_key: str) -> Row:
+        snapshot = self.shown.snapshot
+        projects = snapshot.projects if snapshot else ()
+        revision = next((one.focus_revision for one in projects if one.project_key == project_key), 0)
+        muted = Cell("–", "muted")
+        cells = (project_key, Cell("base focus", "muted"), Cell(str(revision), "muted"), muted, muted, muted, muted)
+        return Row(f"{BASE}{project_key}", cells)
 
     def filter_changed(self, words: str) -> None:
         """Narrow the list."""
@@ -226,11 +232,6 @@ class SlotsPane(ListPane):
     def _closed_loaded(self, rows: tuple[SlotRow, ...]) -> None:
         self._closed_rows = rows
         self.refresh_rows()
-
-
-def _base_row(project_key: str) -> Row:
-    muted = Cell("–", "muted")
-    return Row(f"{BASE}{project_key}", (project_key, Cell("base focus", "muted"), muted, muted, muted, muted, muted))
 
 
 def _row(row: SlotRow, now: Any) -> Row:

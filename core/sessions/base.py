@@ -97,6 +97,7 @@ def conflict(base: Base, expected: int, *, subject: str, what: str) -> Refusal:
         },
         project_key=base.project_key,
         subject=subject,
+        texts=("current_focus",),
     )
 
 

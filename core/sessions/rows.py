@@ -174,6 +174,7 @@ def refuse_ended(deed: Deed, session: Session, code: Code, more: str = "") -> Re
         },
         project_key=session.project_key,
         subject=session.subject,
+        texts=("abandonment_reason",),
     )
 
 

@@ -281,6 +281,7 @@ def revision_conflict(slot: Slot, expected: int, *, subject: str) -> Refusal:
         facts={**facts_about(slot), "expected_revision": expected, "current_revision": slot.revision, "current_body": slot.body},
         project_key=slot.project_key,
         subject=subject,
+        texts=("current_body",),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from core.clock import Clock, stamp
 from core.errors import Refusal
 from core.store.deed import Deed
+from core.texts import digest
 
 SAME_SECONDS = 60.0
 """Of one connection, verb, code and subject at most one row in this time."""
@@ -59,9 +60,20 @@ class RefusalLog:
             self._last[key] = now
             if len(self._last) > 10_000:
                 self._last = {one: at for one, at in self._last.items() if now - at < SAME_SECONDS}
-        data: dict[str, Any] = {"code": refusal.code, "sentence": refusal.sentence, **refusal.facts}
+        data = without_texts(refusal)
         if salvage_id is not None:
             data["salvage_id"] = salvage_id
         if suppressed:
             data["suppressed"] = suppressed
         deed.append(verb, project_key=refusal.project_key, subject=refusal.subject, data=data, outcome="refused")
+
+
+def without_texts(refusal: Refusal) -> dict[str, Any]:
+    """What the trail keeps of a refusal: code, sentence and facts, with the digest of a text in the place of the text."""
+    facts, sentence = dict(refusal.facts), refusal.sentence
+    for name in refusal.texts:
+        text = facts[name]
+        if isinstance(text, str) and text:
+            sentence = sentence.replace(f"“{text}”", f"[{name}]")
+            facts[name] = digest(text)
+    return {"code": refusal.code, "sentence": sentence, **facts}

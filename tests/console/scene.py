@@ -14,8 +14,11 @@ from textual.pilot import Pilot
 
 from console.app import ConsoleApp
 from console.table import RowTable
+from core.room import Room
+from core.server.demo import sessions
 from core.server.demo.seed import CHAPTERS
 from core.server.demo.stories import CHECKOUT, PAYMENTS, SEARCH, Story
+from core.sessions.models import Anchor
 from tests.console.waiting import until
 from tests.rooms import Rooms, refused, text
 
@@ -29,16 +32,24 @@ class Scene:
         self.rooms = rooms
         rooms.clock.advance(-3_000)
         self.operator = rooms.operator()
+        sessions.begin(self.operator)
         self._history()
+        self._sessions()
         self.dead = rooms.agent(client="release-agent")
+        self._start(self.dead, "checkout", "release-2.14")
         self._record(self.dead, CHECKOUT, 5)
         self.dead_wrap = self.dead.do("prepare_wrap", project_key="checkout")
         rooms.clock.advance(30)
         self.wedged = rooms.agent(client="ranking-agent")
+        self._start(self.wedged, "search", "ranking-17")
+        topic = Anchor("topic", topic="typos")
+        self.operator.do("brain_slot_open", project_key="search", title="Typos", body="Measure AUTO first.", anchors=[topic])
+        self._decide(self.wedged)
         self._record(self.wedged, SEARCH, 3)
         self.wedged_wrap = self.wedged.do("prepare_wrap", project_key="search")
         rooms.clock.advance(950)
         self.live = rooms.agent(client="billing-agent")
+        self._go_on_with_reconciliation(self.live)
         self.blocked = rooms.agent(client="bugfix-agent")
         self._record(self.live, PAYMENTS, 4)
         self.live_wrap = self.live.do("prepare_wrap", project_key="payments")
@@ -79,6 +90,52 @@ class Scene:
         )
         agent.close()
 
+    def _sessions(self) -> None:
+        """The demo's sessions and slots: one that ended on its slot, one left open by an agent that has gone."""
+        ledger, planning = self.rooms.agent(client="ledger-agent"), self.rooms.agent(client="planning-agent")
+        sessions.work(self.operator, {"ledger-agent": ledger, "planning-agent": planning}, self.rooms.clock.advance)
+        ledger.close()
+        planning.close()
+
+    def _start(self, room: Room, project_key: str, client_key: str) -> dict[str, str]:
+        started = room.do("brain_session_start", project_key=project_key, client_key=client_key).session
+        return {"session_id": started.id, "expected_client_key": client_key}
+
+    def _decide(self, room: Room) -> None:
+        """Knowledge that belongs to no session yet."""
+        room.do(
+            "brain_log_decision",
+            project_key="search",
+            title="Boost for stock is capped at 1.4",
+            context="Sold-out classics vanished from page one.",
+            decision_made="The boost never passes 1.4.",
+            reasoning="NDCG@10 fell from 0.61 to 0.57 above it.",
+        )
+        room.do("brain_learn", project_key="search", topic="Analysers", insight="A change of the analyser needs a full reindex.")
+
+    def _go_on_with_reconciliation(self, room: Room) -> None:
+        """A session on the slot that another had left, relayed once by its own agent, with a checkpoint."""
+        pair = self._start(room, "payments", "billing-1")
+        slot = room.do("brain_slot_list", project_key="payments").slots[0]
+        room.do("brain_session_bind", **pair, slot_id=slot.id)
+        relayed = room.do(
+            "brain_session_relay",
+            **pair,
+            handover=slot.body.replace("Next:", "Found: the capture of order 5120-77.\nNext:"),
+            summary="Found the partial capture that is counted twice.",
+            new_client_key="billing-2",
+            initiator="operator",
+            expected_slot_revision=slot.revision,
+        )
+        room.do(
+            "brain_session_checkpoint",
+            session_id=relayed.session.id,
+            expected_client_key="billing-2",
+            seq=1,
+            progress="A test with two captures of one authorisation fails as it should.",
+            next_step="The second ledger entry.",
+        )
+
     def _record(self, room: Any, story: Story, count: int) -> None:
         lines = story.episodes("scene")
         for _ in range(count):
@@ -117,6 +174,16 @@ PICTURES: dict[str, Keys] = {
     "wraps": ("2",),
     "wraps-timeline": ("2", "]"),
     "wraps-episodes": ("2", "]", "]"),
+    "sessions": ("3",),
+    "sessions-lineage": ("3", "G", "]", "]"),
+    "slots": ("4",),
+    "slots-history": ("4", "]"),
+    "relay": ("3", "j", "R", *"Index rebuilt; PR 2417 can be compared.", "f6", "f7", "delete", *"Aim: page one.", "f3", "f8"),
+    "end-session": ("3", "E"),
+    "abandon-session": ("3", "A"),
+    "bind-session": ("3", "j", "b", "enter"),
+    "open-slot": ("4", "o"),
+    "close-slot": ("4", "j", "j", "j", "C"),
     "audit": ("5",),
     "audit-filtered": ("5", "slash", *"outcome:refused", "enter"),
     "force-cancel": ("2", "X", *"its laptop is gone"),

@@ -95,7 +95,7 @@ def seed(path: Path, *, gated_session: str) -> None:
             else:
                 _save(room, chapter.story, prepared)
             clock.move(pause)
-        sessions.work(operator, agents, clock)
+        sessions.work(operator, agents, clock.move)
         for story, count in LEFT_WAITING:
             _record(agents["planning-agent"], story, lines[story.project_key], count, clock, 5.0)
         operator.do("gate", project_key=DOCS.project_key, gate="required")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.room import Room
 from core.server.demo.stories import CHECKOUT, DOCS, PAYMENTS, SEARCH, STORIES
 from core.sessions.models import Anchor
-
-if TYPE_CHECKING:
-    from core.server.demo.seed import PastClock
 
 FOCUS: Mapping[str, str] = {
     CHECKOUT.project_key: (
@@ -97,7 +94,7 @@ def begin(operator: Room) -> None:
         )
 
 
-def work(operator: Room, agents: Mapping[str, Room], clock: PastClock) -> None:
+def work(operator: Room, agents: Mapping[str, Room], let_pass: Callable[[float], object]) -> None:
     """The sessions of the history: one that ended on its slot, one that nobody is at work on any more, and slots that wait."""
     ticket = operator.do(
         "brain_ticket_create",
@@ -115,7 +112,7 @@ def work(operator: Room, agents: Mapping[str, Room], clock: PastClock) -> None:
     )
     ledger = agents["ledger-agent"]
     session = _start(ledger, PAYMENTS.project_key, "ledger-agent-morning", slot)
-    clock.move(40)
+    let_pass(40)
     captured = [
         ledger.do(
             "brain_log_decision",
@@ -136,7 +133,7 @@ def work(operator: Room, agents: Mapping[str, Room], clock: PastClock) -> None:
         progress="Refunds are compared by booking date; four of five differences are gone.",
         next_step="The partial capture that is counted twice.",
     )
-    clock.move(60)
+    let_pass(60)
     ledger.do(
         "brain_session_end",
         **pair,
@@ -156,7 +153,7 @@ def work(operator: Room, agents: Mapping[str, Room], clock: PastClock) -> None:
         progress="The lock is taken by order; one test with two tabs passes.",
         next_step="The second tab's waiting page.",
     )
-    clock.move(20)
+    let_pass(20)
 
 
 def _slot(operator: Room, project_key: str, title: str, body: str, *anchors: Anchor) -> str:

@@ -184,6 +184,8 @@ class HandoverDialog(SessionDialog):
             self.show_side(side)
             if side == "capture":
                 self.capture.focus()
+                if self.capture.highlighted is None:
+                    self.capture.action_first()
 
     def action_to_editor(self) -> None:
         """Go to the text that is to stand."""

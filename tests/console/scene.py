@@ -13,13 +13,14 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 
 from console.app import ConsoleApp
+from console.dialogs.base import Dialog
 from console.table import RowTable
 from core.room import Room
 from core.server.demo import sessions
 from core.server.demo.seed import CHAPTERS
 from core.server.demo.stories import CHECKOUT, PAYMENTS, SEARCH, Story
 from core.sessions.models import Anchor
-from tests.console.waiting import until
+from tests.console.waiting import settled, until
 from tests.rooms import Rooms, refused, text
 
 STORE = Path("room.db")
@@ -230,4 +231,6 @@ async def quiet(pilot: Pilot[Any]) -> None:
     await pilot.app.workers.wait_for_complete([worker for worker in app.workers if worker.group != "confirm"])
     await pilot.pause()
     await until(pilot, lambda: not any(table._flashing for table in app.screen.query(RowTable)))
+    if isinstance(app.screen, Dialog):
+        await until(pilot, lambda: not isinstance(app.screen, Dialog) or settled(app))
     await pilot.pause()

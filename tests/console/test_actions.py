@@ -37,9 +37,7 @@ def test_the_table_holds() -> None:
 
 def test_every_key_of_the_specification_is_there() -> None:
     keys = {key for action in ACTIONS for key in action.keys}
-    wanted = (
-        "1 2 3 4 5 R E A b o C j k g G < > s space * . : ctrl+p y Y w v m u X ctrl+r t ? ctrl+o q ctrl+q / n N ! f p enter escape - tab [ ] +"
-    )
+    wanted = "1 2 3 4 5 R E A b o C j k g G < > s space * . : ctrl+p y Y w v m u X ctrl+r t ? ctrl+o q ctrl+q / n N ! f p enter escape - tab [ ] +"
     assert set(wanted.split()) | {"up", "down", "home", "end", "ctrl+d", "ctrl+u", "pagedown", "pageup"} <= keys
 
 

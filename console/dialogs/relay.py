@@ -9,9 +9,9 @@ from textual.widget import Widget
 
 from console.dialogs.base import Do, Field
 from console.dialogs.handover import HandoverDialog
-from console.dialogs.session_words import for_the_agent, next_key
 from console.drafts import Draft, Drafts
 from console.widgets.document import Line
+from core.sessions.keys import for_the_agent, next_key
 from core.sessions.limits import CLIENT_KEY_LIMIT
 from core.sessions.relay import Relayed
 from core.views.sessions import SessionDetail

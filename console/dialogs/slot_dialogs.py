@@ -17,36 +17,10 @@ from console.widgets.editor import Editor
 from console.widgets.meter import Measure, Meter
 from core.errors import Refusal, StoreError
 from core.sessions.limits import REASON_LIMIT, SLOT_BODY_LIMIT, TITLE_LIMIT
-from core.sessions.models import Anchor
-from core.sessions.slot_anchors import checked
+from core.sessions.slot_anchors import ANCHORS_HINT, from_line
 from core.views.sessions import SessionRow
 from core.views.slots import SlotRow
 from core.views.snapshot import Snapshot
-
-ANCHORS_HINT = "topic:TEXT; ticket:UUID; lot:1.2.3; pr:REPOSITORY#NUMBER"
-
-
-def anchors_of(text: str) -> tuple[Anchor, ...]:
-    """The anchors in a line such as `topic:basket lock; lot:1.2.3`. Raises Refusal with what is wrong."""
-    found = []
-    for part in (piece.strip() for piece in text.split(";")):
-        if not part:
-            continue
-        kind, _, value = (one.strip() for one in part.partition(":"))
-        if kind == "ticket":
-            found.append(Anchor("ticket", ticket_id=value))
-        elif kind == "lot":
-            found.append(Anchor("lot", target_release=value))
-        elif kind == "topic":
-            found.append(Anchor("topic", topic=value))
-        elif kind == "pr":
-            repository, _, number = value.partition("#")
-            if not (repository.isascii() and repository.isdigit() and number.isascii() and number.isdigit()):
-                raise Refusal("anchor_invalid", "A pr is pr:REPOSITORY#NUMBER, both in digits.")
-            found.append(Anchor("pr", repository_id=int(repository), pr_number=int(number)))
-        else:
-            raise Refusal("anchor_invalid", f"An anchor is one of {ANCHORS_HINT}.")
-    return checked(found)
 
 
 class BindSessionDialog(Dialog[Any]):
@@ -173,7 +147,7 @@ class OpenSlotDialog(Dialog[Any]):
 
     def _anchor_problem(self) -> str:
         try:
-            anchors_of(self.anchors.text)
+            from_line(self.anchors.text)
         except Refusal as refusal:
             return refusal.sentence
         return ""
@@ -200,7 +174,7 @@ class OpenSlotDialog(Dialog[Any]):
             project_key=self.project,
             title=self.title_field.text.strip(),
             body=self.editor.text,
-            anchors=anchors_of(self.anchors.text),
+            anchors=from_line(self.anchors.text),
         )
         if not self.is_mounted:
             return

@@ -20,6 +20,7 @@ FIELDS = {
     "topic": ("topic",),
 }
 LARGEST = 2**63 - 1
+ANCHORS_HINT = "topic:TEXT; ticket:UUID; lot:1.2.3; pr:REPOSITORY#NUMBER"
 
 
 def checked(anchors: Sequence[Anchor]) -> tuple[Anchor, ...]:
@@ -33,6 +34,29 @@ def checked(anchors: Sequence[Anchor]) -> tuple[Anchor, ...]:
     if repeated is not None:
         raise Refusal("anchor_invalid", f"The anchor {repeated.reference} was sent twice.")
     return found
+
+
+def from_line(text: str) -> tuple[Anchor, ...]:
+    """The anchors in a line such as `topic:basket lock; lot:1.2.3`. Refuses as `checked` does."""
+    found = []
+    for part in (piece.strip() for piece in text.split(";")):
+        if not part:
+            continue
+        kind, _, value = (one.strip() for one in part.partition(":"))
+        if kind == "ticket":
+            found.append(Anchor("ticket", ticket_id=value))
+        elif kind == "lot":
+            found.append(Anchor("lot", target_release=value))
+        elif kind == "topic":
+            found.append(Anchor("topic", topic=value))
+        elif kind == "pr":
+            repository, _, number = value.partition("#")
+            if not (repository.isascii() and repository.isdigit() and number.isascii() and number.isdigit()):
+                raise Refusal("anchor_invalid", "A pr is pr:REPOSITORY#NUMBER, both in digits.")
+            found.append(Anchor("pr", repository_id=int(repository), pr_number=int(number)))
+        else:
+            raise Refusal("anchor_invalid", f"An anchor is one of {ANCHORS_HINT}.")
+    return checked(found)
 
 
 def _checked(anchor: Anchor) -> Anchor:

@@ -136,10 +136,14 @@ class Look:
         return cls(witness, witness.beats.all(), witness.beats.newest())
 
 
-def open_sessions(reading: Reading, look: Look, *, limit: int = OPEN_SHOWN) -> tuple[SessionRow, ...]:
+def open_sessions(
+    reading: Reading, look: Look, *, project_key: str | None = None, limit: int = OPEN_SHOWN
+) -> tuple[SessionRow, ...]:
     """The open sessions of the store, traces too, the newest first, at most `limit`."""
+    of_project, values = ("", ()) if project_key is None else (" and s.project_key = ?", (project_key,))
     found = reading.all(
-        f"select {COLUMNS} from sessions s where s.status = 'open' order by s.started_at desc, s.id desc limit ?", (limit,)
+        f"select {COLUMNS} from sessions s where s.status = 'open'{of_project} order by s.started_at desc, s.id desc limit ?",
+        (*values, limit),
     )
     return _rows(reading, look, found)
 

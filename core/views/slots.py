@@ -89,11 +89,13 @@ class BaseFocus:
 
 
 def open_slots(
-    reading: Reading, sessions: Sequence[SessionRow], now: datetime, *, limit: int = OPEN_SHOWN
+    reading: Reading, sessions: Sequence[SessionRow], now: datetime, *, project_key: str | None = None, limit: int = OPEN_SHOWN
 ) -> tuple[SlotRow, ...]:
     """The open slots of the store, the newest first, at most `limit`; `sessions` are the open ones, for their verdicts."""
+    of_project, values = ("", ()) if project_key is None else (" and project_key = ?", (project_key,))
     found = reading.all(
-        f"select {slots.COLUMNS} from slots where closed_at is null order by opened_at desc, id desc limit ?", (limit,)
+        f"select {slots.COLUMNS} from slots where closed_at is null{of_project} order by opened_at desc, id desc limit ?",
+        (*values, limit),
     )
     return _rows(reading, found, {row.session_id: row for row in sessions}, now)
 

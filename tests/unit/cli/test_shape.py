@@ -35,6 +35,7 @@ ANSWERING = [
     *(("status",), ("wraps",), ("wraps", "1"), ("wraps", "--ended"), ("audit", "list"), ("audit", "verify"), ("audit", "anchor")),
     *(("baton", "claim", "bob"), ("baton", "release", "bob"), ("baton", "status"), ("gate", "require"), ("gate", "open")),
     *(("gate", "peer-cancel", "dead"), ("gate", "status"), ("doctor",), ("ask-release", "1"), ("audit", "follow", "--for", "0")),
+    *(("sessions",), ("sessions", "--ended"), ("slots",), ("slots", "--closed"), ("projects",), ("focus",), ("sweep",)),
     *(("cancel", "1", "--reason", "why", "--typed", "TOKEN"), ("audit", "anchor", "--accept", "restored")),
 ]
 
@@ -83,6 +84,15 @@ def test_json_is_the_one_shape(cli: Cli, agent: Room, command: tuple[str, ...]) 
         ("wraps", "1", "--ended"),
         ("wraps", "--salvage", "1"),
         ("cancel", "1"),
+        ("sessions", "x", "--ended"),
+        ("slots", "x", "--closed"),
+        ("slots", "--revision", "1"),
+        ("relay", "x"),
+        ("abandon", "x"),
+        ("open-slot", "--title", "t"),
+        ("close-slot", "x"),
+        ("focus", "--write", "x"),
+        ("sweep", "--days", "0"),
         ("ask-release",),
         ("audit",),
         ("audit", "nope"),

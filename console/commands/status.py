@@ -65,6 +65,8 @@ def only(found: Snapshot, project: str) -> Snapshot:
         found,
         projects=tuple(one for one in found.projects if one.project_key == key),
         wraps=tuple(one for one in found.wraps if one.project_key == key),
+        sessions=tuple(one for one in found.sessions if one.project_key == key),
+        slots=tuple(one for one in found.slots if one.project_key == key),
         attention=tuple(one for one in found.attention if one.project_key in (key, None)),
     )
 
@@ -76,6 +78,8 @@ def data_of(found: Snapshot) -> dict[str, object]:
         "created_at": found.created_at,
         "projects": found.projects,
         "wraps": found.wraps,
+        "sessions": found.sessions,
+        "slots": found.slots,
         "connections": found.connections,
         "activity": found.activity,
         "trail": {"first": found.trail_first, "last": found.trail_last, "verified": None},
@@ -112,6 +116,8 @@ def lines(call: Call, found: Snapshot) -> list[str]:
             for one in found.projects
         ]
         drawn += table(PROJECTS, rows, width)
+        orphans = sum(one.is_orphan for one in found.slots)
+        drawn += ["", f"Open: {len(found.sessions)} sessions, {len(found.slots)} slots ({orphans} orphans)"]
     else:
         drawn.append("No project yet." if not call.given_project else f"There is no project {cell(call.given_project)}.")
     drawn.append("")

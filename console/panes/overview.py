@@ -50,8 +50,9 @@ class OverviewPane(ListPane):
     EMPTY = "Nothing needs you"
     COLUMNS = (
         Column("kind", "needs you", 10, sortable=False),
+        Column("what", "what", 8, sortable=False),
         Column("project", "project", 10, grow=1, most=24, sortable=False),
-        Column("since", "since", 11, flashes=False, sortable=False),
+        Column("since", "since", 9, flashes=False, sortable=False),
         Column("blocks", "blocks", 6, align="right", sortable=False),
         Column("why", "why", 20, grow=6, sortable=False, drop=1),
     )
@@ -217,7 +218,9 @@ def _row(key: str, item: Attention) -> Row:
     why = item.why[0] if item.why else item.what
     more = f"  +{len(item.why) - 1}" if len(item.why) > 1 else ""
     since = Cell("–", "muted") if item.since_seconds is None else Cell(words_for_age(item.since_seconds))
-    return Row(key, (WORDS[item.kind], item.project_key or "–", since, count_cell(item.blocks, "danger"), f"{why}{more}"))
+    kind, _, name = item.target.partition(":")
+    what = Cell(f"{kind} {name}" if name.isdigit() and len(name) < 7 else kind, "muted")
+    return Row(key, (WORDS[item.kind], what, item.project_key or "–", since, count_cell(item.blocks, "danger"), f"{why}{more}"))
 
 
 def _document(item: Attention, wrap: WrapRow | None) -> Document:

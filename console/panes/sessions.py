@@ -56,10 +56,10 @@ class SessionsPane(ListPane):
         Column("status", "status", 11, drop=5),
         Column("verdict", "at work", 10),
         Column("nature", "nature", 6, drop=9),
-        Column("who", "who", 16, grow=2, most=36),
+        Column("who", "who", 18, grow=2, most=36),
         Column("slot", "slot", 10, grow=3, most=40, drop=4),
-        Column("heartbeat", "heartbeat", 11, flashes=False),
-        Column("checkpoint", "checkpoint", 11, drop=7, flashes=False),
+        Column("heartbeat", "heartbeat", 9, flashes=False),
+        Column("checkpoint", "checkpoint", 10, drop=7, flashes=False),
         Column("captured", "captured", 8, align="right", drop=6),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("sessions", "pane")]

@@ -6,11 +6,13 @@ import contextlib
 import json
 import random
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import Refusal
 from core.room import Place, Room
+from core.sessions.models import Anchor
 from tests.rooms import text
 
 EXPECTED = {
@@ -79,6 +81,26 @@ def prepare(store: Path) -> None:
             say(outcome=refusal.code)
 
 
+def racer(store: Path) -> None:
+    """Runs the verb of each line of stdin at the moment the line names, and says what came of it."""
+    with Room(Place(store, "stdio"), patience=30.0) as room:
+        room.enter()
+        say(ready=True)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            arguments = asked["arguments"]
+            if "anchors" in arguments:
+                arguments["anchors"] = [Anchor(**one) for one in arguments["anchors"]]
+            while time.time() < asked["at"]:
+                pass  # a sleep would wake up too unevenly for a race
+            try:
+                found = room.do(asked["verb"], **arguments)
+            except Refusal as refusal:
+                say(outcome=refusal.code)
+            else:
+                say(outcome="ok", replayed=getattr(found, "replayed", None), focus_outcome=getattr(found, "focus_outcome", None))
+
+
 def open_new(store: Path) -> None:
     """Open a path that may not exist, at the moment stdin closes, and record."""
     say(ready=True)
@@ -110,7 +132,7 @@ def endless(store: Path, seed: int, report: Callable[[dict[str, object]], None])
 def main() -> None:
     """Do what the command line says."""
     what, store, *rest = sys.argv[1:]
-    {"mixed": mixed, "prepare": prepare, "open_new": open_new}[what](Path(store), *map(int, rest))
+    {"mixed": mixed, "prepare": prepare, "open_new": open_new, "racer": racer}[what](Path(store), *map(int, rest))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from core.clock import stamp
-from core.store import knowledge_tables, session_tables
+from core.store import knowledge_tables, memory_tables, session_tables
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -268,6 +268,11 @@ def migrate(database: Database, clock: Clock) -> None:
         for script in (session_tables.PROJECT_COLUMNS, session_tables.TABLES, session_tables.TRIGGERS):
             run_script(db, script)
         for script in (knowledge_tables.TABLES, knowledge_tables.TRIGGERS):
+            run_script(db, script)
+
+    @migrations()
+    def m003_memory(db: Database) -> None:
+        for script in (memory_tables.PROJECT_COLUMNS, memory_tables.TABLES, memory_tables.TRIGGERS):
             run_script(db, script)
 
     migrations.apply(database)

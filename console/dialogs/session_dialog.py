@@ -84,12 +84,17 @@ class SessionDialog(Dialog[Any]):
             self.end_here("It has ended meanwhile, so there is nothing left to do here.")
             return
         changed = changes(self.row, row)
-        if changed:
-            self.typed.text = ""
+        self._forget_typed(row)
         self.row = row
         self.show_session()
         if changed:
             self.hold(f"changed: {changed}")
+
+    def _forget_typed(self, row: SessionRow) -> None:
+        """Characters typed for another verdict or another agent are typed anew; one that only goes on calling takes none away."""
+        was = self.row
+        if judgement_of(was).verdict != judgement_of(row).verdict or was.holder.connection_id != row.holder.connection_id:
+            self.typed.text = ""
 
     def end_here(self, words: str) -> None:
         """Nothing can be confirmed any more; what was typed stays."""
@@ -119,8 +124,9 @@ class SessionDialog(Dialog[Any]):
     def refused(self, found: Refusal | StoreError) -> None:
         """Say a failure; evidence that changed is shown as it is now, and a session that is over as over."""
         if isinstance(found, Refusal) and found.code == "evidence_changed":
-            self.row = row_from_refusal(self.row, found.facts)
-            self.typed.text = ""
+            row = row_from_refusal(self.row, found.facts)
+            self._forget_typed(row)
+            self.row = row
             self.show_session()
             self.hold(found.sentence)
         elif isinstance(found, Refusal) and found.code in ("terminal_conflict", "session_not_open", "session_not_found"):

@@ -296,6 +296,22 @@ async def test_a_call_of_the_agent_just_before_is_evidence_that_changed(room_sce
     assert detail_of(room_scene, dialog.row.session_id).row.is_open
 
 
+async def test_an_agent_that_only_goes_on_calling_takes_no_typed_character_away(room_scene: Scene) -> None:
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        dialog = await dialog_by(pilot, app, *SEARCH_SESSION, "A")
+        room_scene.wedged.called()
+        await until(pilot, lambda: dialog.row.judgement.verdict == "LIVE")
+        await press(pilot, *"no news", "enter", *dialog.row.session_id[:6])
+        shown = dialog.row.last_call_at
+        room_scene.clock.advance(2)
+        room_scene.wedged.called()
+        await until(pilot, lambda: dialog.row.last_call_at != shown)
+        assert "called since" in dialog.said.words and not dialog.may_confirm, "it says so and waits a moment"
+        assert dialog.typed.text == dialog.row.session_id[:6]
+        await until(pilot, lambda: dialog.may_confirm)
+
+
 async def test_abandon_asks_for_a_reason_and_frees_the_slot(room_scene: Scene) -> None:
     app = room_scene.app()
     async with app.run_test(size=(120, 40)) as pilot:

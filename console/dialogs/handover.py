@@ -284,6 +284,8 @@ class HandoverDialog(SessionDialog):
     def missing(self) -> str:
         """What stands in the way, the text first."""
         found = self.measure
+        if self._sent:
+            return "It is done already; enter or esc closes."
         if self._conflict is not None:
             return f"It is at revision {self._conflict[1]} now: F9 goes on from there, with your text as it is."
         if not self.summary.text.strip():

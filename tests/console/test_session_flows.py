@@ -74,6 +74,8 @@ async def test_a_relay_under_the_floor_is_off_until_the_base_may_shrink_for_a_re
         await until(pilot, lambda: dialog.result_of_back() is not None)
         relayed = dialog.result_of_back()
         assert relayed.session.id in dialog.receipt.words and "ranking-18" in dialog.receipt.words
+        await press(pilot, "ctrl+s")
+        assert "done already" in dialog.said.words, "a second press says already"
         await press(pilot, "y")
         assert "brain_session_resume" in app.clipboard and relayed.session.id in app.clipboard
         await press(pilot, "escape")
@@ -301,11 +303,12 @@ async def test_an_agent_that_only_goes_on_calling_takes_no_typed_character_away(
     async with app.run_test(size=(120, 40)) as pilot:
         dialog = await dialog_by(pilot, app, *SEARCH_SESSION, "A")
         room_scene.wedged.called()
+        room_scene.rooms.clock.advance(3)
         await until(pilot, lambda: dialog.row.judgement.verdict == "LIVE")
         await press(pilot, *"no news", "enter", *dialog.row.session_id[:6])
         shown = dialog.row.last_call_at
-        room_scene.clock.advance(2)
         room_scene.wedged.called()
+        room_scene.rooms.clock.advance(3)
         await until(pilot, lambda: dialog.row.last_call_at != shown)
         assert "called since" in dialog.said.words and not dialog.may_confirm, "it says so and waits a moment"
         assert dialog.typed.text == dialog.row.session_id[:6]

@@ -154,7 +154,13 @@ def test_follow_begins_with_the_newest_rows_and_ends_in_time(cli: Cli, agent: Ro
 
 @pytest.mark.skipif(sys.platform == "win32", reason="ctrl-c of a process")
 def test_follow_prints_rows_as_they_come_and_ctrl_c_ends_it_with_0(agent: Room, rooms: Rooms) -> None:
-    with process("audit", "follow", "--json", "--limit", "1", "--for", "60s", "--store", str(rooms.path)) as one:
+    # a run of the tests in a shell's background has it ignored, which a process would inherit
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        following = process("audit", "follow", "--json", "--limit", "1", "--for", "60s", "--store", str(rooms.path))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with following as one:
         assert one.stdout is not None and one.stderr is not None
         assert json.loads(one.stdout.readline())["data"]["rows"][0]["event"] == "wrap_started"
         for content in ("one", "two"):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.errors import Refusal
+from core.memory import pattern_lines
 from core.store.deed import Reading
 
 Role = Literal["live-state", "durable", "graduating", "decisions", "narrative", "narrative-timeless", "derived-state", "frozen"]
@@ -113,22 +114,44 @@ HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
 
 def canonical(text: str) -> str:
-    """The text with one kind of line break and of space: exotic ones replaced, CRLF kept (wraps.md a5)."""
-    return EXOTIC_SPACES.sub(" ", EXOTIC_BREAKS.sub("\n", text))
+    """The text with one kind of line break, of space, and of digits in level markers: exotic ones replaced, CRLF kept (wraps.md a5)."""
+    return pattern_lines.ascii_digits(EXOTIC_SPACES.sub(" ", EXOTIC_BREAKS.sub("\n", text)))
+
+
+def sections_of(line: str, sections: tuple[Section, ...]) -> list[Section]:
+    """The sections that a line is the heading of: none for any other line.
+
+    A heading matches as a word-bounded, case-insensitive phrase (wraps.md a5); one that may be left out, as a whole.
+    """
+    if not line.startswith("## "):
+        return []
+    title = line[3:].strip().lower()
+    return [
+        one
+        for one in sections
+        if (title == one.heading.lower() if one.optional else re.search(rf"(?<!\w){re.escape(one.heading.lower())}(?!\w)", title))
+    ]
+
+
+def heading_lines(text: str, sections: tuple[Section, ...], role: Role) -> frozenset[str]:
+    """The text's heading lines of the sections with that role."""
+    return frozenset(
+        line
+        for line in text.split("\n")
+        if line.startswith("## ") and any(one.role == role for one in sections_of(line, sections))
+    )
 
 
 def split_sections(text: str, sections: tuple[Section, ...]) -> dict[str, str]:
     """The body of each section that the text has, by its heading in the schema.
 
-    A heading matches as a word-bounded, case-insensitive phrase in a `## ` line (wraps.md a5). Refuses
-    `continuity_structure` when a line matches two required sections, or a required section is missing; the sentence
+    Refuses `continuity_structure` when a line matches two required sections, or a required section is missing; the sentence
     names the headings.
     """
-    patterns = [(one, re.compile(rf"(?<!\w){re.escape(one.heading)}(?!\w)", re.IGNORECASE)) for one in sections]
     lines = list(HEADING.finditer(text))
     bodies: dict[str, str] = {}
     for position, line in enumerate(lines):
-        matched = [section for section, pattern in patterns if pattern.search(line.group()[3:])]
+        matched = sections_of(line.group(), sections)
         required = [section.heading for section in matched if not section.optional]
         if len(required) > 1:
             raise Refusal(
@@ -155,6 +178,11 @@ def measured_characters(text: str, bodies: dict[str, str], sections: tuple[Secti
     """The characters that count against the hard maximum: all but the durable facts (wraps.md a5)."""
     durable = sum(len(bodies.get(one.heading, "")) for one in sections if one.role == "durable")
     return len(text) - durable
+
+
+def durable_budget(sections: tuple[Section, ...]) -> int:
+    """The characters that durable facts should keep within, a warning only: 15 % of the target (wraps.md a5)."""
+    return target_characters(sections) * 15 // 100
 
 
 def refuse_too_big(characters: int, sections: tuple[Section, ...]) -> None:

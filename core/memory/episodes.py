@@ -13,6 +13,8 @@ from typing import Any, Final
 from core import projects, texts
 from core.clock import stamp
 from core.errors import Refusal, StoreError
+from core.memory import patterns
+from core.memory.patterns import Revoked
 from core.memory.words import meaningful
 from core.store.deed import Deed
 
@@ -51,7 +53,10 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What `delete_episode` answers. `visible_again` are the episodes that only the deleted one had hidden."""
+    """What `delete_episode` answers. `visible_again` are the episodes that only the deleted one had hidden.
+
+    `trust_lowered` are ids that were derived from it and trusted for its sake; `patterns_revoked` fell with their evidence.
+    """
 
     episode_id: str
     project_key: str
@@ -59,6 +64,8 @@ class Deleted:
     deleted_at: str
     supersession_links_removed: int
     visible_again: tuple[str, ...]
+    trust_lowered: tuple[str, ...]
+    patterns_revoked: tuple[Revoked, ...]
 
 
 def record(
@@ -169,13 +176,18 @@ def delete_episode(deed: Deed, *, episode_id: str, project_key: str) -> Deleted:
     links = deed.execute("delete from supersessions where old_id = ? or new_id = ?", (wanted, wanted)).rowcount
     deed.execute("delete from episodes where id = ?", (row["id"],))
     refresh_superseded(deed, freed)
+    lowered, revoked = patterns.evidence_gone(deed, wanted)
     data: dict[str, Any] = {"episode_id": wanted, "type": row["episode_type"], **digest}
     if links:
         data["supersession_links_removed"] = links
+    if lowered:
+        data["trust_lowered"] = lowered
+    if revoked:
+        data["patterns_revoked"] = [{"name": one.name, "before": one.before, "level": one.level} for one in revoked]
     deed.append("delete", project_key=key, subject=f"episode:{wanted}", data=data)
     still_hidden = set(_hidden(deed, freed))
     visible_again = tuple(old_id for old_id in hidden if old_id not in still_hidden)
-    return Deleted(wanted, key, row["episode_type"], now, links, visible_again)
+    return Deleted(wanted, key, row["episode_type"], now, links, visible_again, tuple(lowered), tuple(revoked))
 
 
 def normal_key_of_state(state_key: str) -> str:

@@ -63,7 +63,8 @@ def keep(deed: Deed, candidate: SalvageCandidate, code: str) -> int | None:
     encoded = candidate.text.encode("utf-8", "replace")
     digest = hashlib.sha256(encoded).hexdigest()
     saved = hashlib.sha256(canonical(candidate.text).encode("utf-8", "replace")).hexdigest()
-    if deed.one("select 1 from continuity where project_key = ? and sha256 in (?, ?)", (candidate.project_key, digest, saved)):
+    kept_version = "select 1 from continuity where project_key = ? and (sha256 in (?, ?) or submitted_sha256 = ?)"
+    if deed.one(kept_version, (candidate.project_key, digest, saved, saved)):
         return None
     if deed.one("select 1 from salvage where wrap_id = ? and sha256 = ?", (candidate.wrap_id, digest)):
         return None

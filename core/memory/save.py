@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from core import projects
 from core.clock import stamp
 from core.errors import Refusal
-from core.memory import baton, continuity, salvage, wraps
+from core.memory import baton, continuity, durable, pattern_reports, patterns, salvage, text_gates, wraps
+from core.memory.continuity import Section, Version
+from core.memory.durable import DurableFacts
+from core.memory.graduation import Graduated, Judgement, PatternLine, Standing, graduate
+from core.memory.pattern_reports import NamedLine, Proven
 from core.memory.salvage import SalvageCandidate
 from core.store.deed import Deed
 from core.texts import not_blank, token_shape
 
+LINES_TOLD = 50
+IDS_TOLD = 20
+CHARACTERS_TOLD = 300
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLine:
+    """A line of the saved text that has a level, as graduation judged it (wraps.md e3).
+
+    `written` and `level` are its levels before and after, `prior` what it stood on (null: unknown);
+    `capped` says that the level bound cut it, `detail` why.
+    """
+
+    line_number: int
+    name: str
+    written: int
+    prior: int | None
+    level: int
+    judgement: Judgement
+    capped: bool
+    detail: str
+    cited: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a save answers: the new continuity's revision and length, and how many episodes it now covers."""
+    """What a save answers: the new continuity's revision and length, how many episodes it now covers, and what became of its patterns.
+
+    `patterns` has every line with a level, as it was judged; `vanished` are proven patterns that the text leaves out,
+    `undeclared` those newly proven without a word on what they contradict, `cited_often` ids cited on three lines or more.
+    """
 
     outcome: Literal["saved"]
     project_key: str
@@ -28,6 +59,15 @@ class Saved:
     sha256: str
     episodes_compressed: int
     section_characters: dict[str, int]
+    graduations_validated: int
+    graduations_demoted: int
+    skipped_by_date: int
+    patterns: tuple[JudgedLine, ...]
+    vanished: tuple[Proven, ...]
+    undeclared: tuple[Proven, ...]
+    cited_often: tuple[str, ...]
+    citations_unresolved: bool
+    durable: DurableFacts
 
 
 def save_continuity(
@@ -41,8 +81,9 @@ def save_continuity(
     """Make `text` the project's continuity and complete its open wrap; every version is kept.
 
     Order (room.md 2.5): `invalid_input` for a malformed token, `wrap_partial`, `wrap_cancelled`, `no_wrap`,
-    `save_not_authorized`, `wrap_token_required`, `wrap_token_mismatch`, then the text: `invalid_input` when blank,
-    `continuity_structure`, `continuity_too_big`. The text of a late save is kept as salvage (room.md 2.8).
+    `save_not_authorized`, `wrap_token_required`, `wrap_token_mismatch`, then the text (wraps.md e1): `invalid_input` when
+    blank, `continuity_structure` for its sections and its state lines, `continuity_shrink` unless `allow_shrink`, and
+    `continuity_too_big` for what graduation makes of it. The text of a late save is kept as salvage (room.md 2.8).
     """
     token = token_shape(wrap_token)
     key = projects.normal_key(project_key)
@@ -86,25 +127,38 @@ def _authorised_wrap(deed: Deed, key: str, token: str | None, text: str) -> wrap
     return wrap
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A text that passed every check, as it is to be saved, and what the checks found."""
+
+    text: str
+    submitted: str
+    graduated: Graduated
+    known: Standing
+    before: dict[str, NamedLine]
+    after: dict[str, NamedLine]
+    durable: DurableFacts
+    sizes: dict[str, int]
+    allow_shrink: dict[str, Any]
+
+
 def _commit(deed: Deed, key: str, wrap: wraps.Wrap, text: str, allow_shrink: bool) -> Saved:
     not_blank(text, "The continuity text")
     sections = continuity.thaw_schema(wrap.section_schema or "[]")
-    canonical = continuity.canonical(text)
+    standing = continuity.newest(deed.transaction, key)
     try:
-        bodies = continuity.split_sections(canonical, sections)
-        characters = continuity.measured_characters(canonical, bodies, sections)
-        continuity.refuse_too_big(characters, sections)
+        written = _checked(deed, key, wrap, text, standing, sections, allow_shrink)
     except Refusal as refusal:
         refusal.project_key, refusal.subject = key, wrap.subject
         raise
     now = stamp(deed.clock.now())
-    digest = hashlib.sha256(canonical.encode()).hexdigest()
-    standing = continuity.newest(deed.transaction, key)
+    digest = _sha256(written.text)
     revision = (standing.revision if standing else 0) + 1
     deed.execute(
-        "insert into continuity (project_key, revision, text, sha256, wrap_id, created_at) values (?, ?, ?, ?, ?, ?)",
-        (key, revision, canonical, digest, wrap.id, now),
+        "insert into continuity (project_key, revision, text, sha256, wrap_id, created_at, submitted_sha256) values (?, ?, ?, ?, ?, ?, ?)",
+        (key, revision, written.text, digest, wrap.id, now, _sha256(written.submitted)),
     )
+    patterns.record(deed, key, wrap, written.graduated, written.known, written.before)
     covered = sum(
         # one by one, by the unique id: together they would be looked for among all that wait
         deed.execute(
@@ -117,26 +171,130 @@ def _commit(deed: Deed, key: str, wrap: wraps.Wrap, text: str, allow_shrink: boo
         "update wraps set ended_at = ?, outcome = 'saved', ended_by = ?, continuity_revision = ? where id = ? and ended_at is null",
         (now, deed.identity.actor.as_json(), revision, wrap.id),
     )
+    graduated = written.graduated
+    saved = Saved(
+        "saved",
+        key,
+        wrap.id,
+        wrap.generation,
+        revision,
+        len(written.text),
+        digest,
+        covered,
+        written.sizes,
+        graduated.validated,
+        graduated.demoted,
+        graduated.skipped_by_date,
+        tuple(_judged_line(line, written.known.prior(line.key)) for line in graduated.lines),
+        pattern_reports.vanished(written.before, written.after),
+        pattern_reports.undeclared(written.before, written.after, wrap.wrap_date or ""),
+        graduated.reused,
+        graduated.unresolved,
+        _brief(written.durable),
+    )
+    _tell_trail(deed, wrap, saved, written)
+    return saved
+
+
+def _checked(
+    deed: Deed, key: str, wrap: wraps.Wrap, text: str, standing: Version | None, sections: tuple[Section, ...], allow_shrink: bool
+) -> _Written:
+    """The text through the checks of wraps.md e1, 5 to 9, in their order."""
+    before = standing.text if standing else None
+    submitted = continuity.canonical(text)
+    canonical, facts = durable.keep(before, submitted, sections)
+    continuity.split_sections(canonical, sections)
+    text_gates.refuse_unannotated_state(canonical, sections)
+    shrunk = text_gates.shrunk_parts(before, canonical, sections)
+    if shrunk and not allow_shrink:
+        raise text_gates.shrink_refusal(shrunk)
+    known = patterns.standing(deed.transaction, key, wrap, canonical, before, sections)
+    graduated = graduate(canonical, known)
+    bodies = continuity.split_sections(graduated.text, sections)
+    continuity.refuse_too_big(continuity.measured_characters(graduated.text, bodies, sections), sections)
+    headings_before = continuity.heading_lines(before or "", sections, "graduating")
+    return _Written(
+        graduated.text,
+        submitted,
+        graduated,
+        known,
+        pattern_reports.named_lines((before or "").split("\n"), headings_before),
+        pattern_reports.named_lines(graduated.text.split("\n"), known.headings),
+        facts,
+        {heading: len(body) for heading, body in bodies.items()},
+        {"requested": allow_shrink, **({"mattered": [one.part for one in shrunk]} if allow_shrink else {})},
+    )
+
+
+def _judged_line(line: PatternLine, prior: int | None) -> JudgedLine:
+    cited = line.cited[:IDS_TOLD]
+    detail = _cut(line.detail)
+    return JudgedLine(line.line_number, line.name, line.written, prior, line.level, line.judgement, line.capped, detail, cited)
+
+
+def _brief(facts: DurableFacts) -> DurableFacts:
+    """What the result tells of the durable facts: the first lines of each kind, cut; the trail counts them all."""
+    return replace(
+        facts,
+        reinserted=_first_lines(facts.reinserted),
+        dropped=_first_lines(facts.dropped),
+        unknown_drops=_first_lines(facts.unknown_drops),
+    )
+
+
+def _first_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_cut(line) for line in lines[:LINES_TOLD])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= CHARACTERS_TOLD else f"{text[:CHARACTERS_TOLD]}…"
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _tell_trail(deed: Deed, wrap: wraps.Wrap, saved: Saved, written: _Written) -> None:
     deed.append(
         "wrap_completed",
-        project_key=key,
+        project_key=saved.project_key,
         subject=wrap.subject,
         data={
             "wrap_id": wrap.id,
             "generation": wrap.generation,
             "wrap_token_start": wrap.token_start,
-            "episodes_compressed": covered,
-            "continuity_chars": len(canonical),
+            "episodes_compressed": saved.episodes_compressed,
+            "continuity_chars": saved.characters,
+            "graduations_validated": saved.graduations_validated,
+            "graduations_demoted": saved.graduations_demoted,
+            "citation_reuse_max": max(written.graduated.citations.values(), default=0),
+            "patterns_extracted": len(saved.patterns),
         },
     )
+    lines = [line for line in saved.patterns if line.judgement not in ("kept", "older") or line.capped]
+    judged = [
+        {"name": line.name, "written": line.written, "level": line.level, "judgement": line.judgement, "capped": line.capped}
+        for line in lines
+    ]
+    told = {
+        "patterns": judged,
+        "omitted_patterns": [{"name": one.name, "level": one.level} for one in saved.vanished],
+        "proven_without_contradicts_declaration": [{"name": one.name, "level": one.level} for one in saved.undeclared],
+        "durable_dropped": list(written.durable.dropped),
+        "durable_reinserted": list(written.durable.reinserted),
+    }
     deed.append(
         "continuity_saved",
-        project_key=key,
+        project_key=saved.project_key,
         subject=wrap.subject,
-        data={"revision": revision, "chars": len(canonical), "content_hash": digest, "allow_shrink": {"requested": allow_shrink}},
+        data={
+            "revision": saved.continuity_revision,
+            "chars": saved.characters,
+            "content_hash": saved.sha256,
+            "allow_shrink": written.allow_shrink,
+            **{name: value for name, value in told.items() if value},
+        },
     )
-    sizes = {heading: len(body) for heading, body in bodies.items()}
-    return Saved("saved", key, wrap.id, wrap.generation, revision, len(canonical), digest, covered, sizes)
 
 
 def _refuse_unauthorised(deed: Deed, key: str, wrap: wraps.Wrap, token: str | None, late: SalvageCandidate | None) -> None:

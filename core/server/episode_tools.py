@@ -115,6 +115,10 @@ def _line(hit: EpisodeHit) -> str:
 def delete_text(done: Deleted) -> str:
     """What delete_episode did, in words."""
     again = f" Visible again: {', '.join(done.visible_again)}." if done.visible_again else ""
+    if done.trust_lowered:
+        again += f" Trusted less, as derived from it: {', '.join(done.trust_lowered)}."
+    if done.patterns_revoked:
+        again += f" Patterns that lost their evidence: {', '.join(f'{one.name} {one.before}x to {one.level}x' for one in done.patterns_revoked)}."
     return f"Deleted episode {done.episode_id} ({done.episode_type}) of project {done.project_key}; its tombstone is kept.{again}"
 
 

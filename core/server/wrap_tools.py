@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,8 +10,9 @@ from pydantic import Field
 from core.ages import words_for_age
 from core.memory.cancel import Cancelled
 from core.memory.package import CHARACTERS_DEFAULT, CHARACTERS_LEAST, CHARACTERS_MOST
+from core.memory.pattern_reports import Proven
 from core.memory.prepare import Prepared
-from core.memory.save import Saved
+from core.memory.save import JudgedLine, Saved
 from core.memory.status import Status, WrapStatus
 from core.server.tools import Arguments, ProjectKey, tool
 from core.texts import REASON_LIMIT
@@ -119,12 +121,51 @@ def prepare_text(done: Prepared) -> str:
 
 
 def save_text(done: Saved) -> str:
-    """What save_continuity did, in words, with the sections' sizes."""
+    """What save_continuity did, in words: the text, what became of its patterns line by line, durable facts, and warnings."""
     sizes = ", ".join(f"{name} {size:,}" for name, size in done.section_characters.items())
-    return (
+    lines = [
         f"Saved: continuity revision {done.continuity_revision} of project {done.project_key}, {done.characters:,} characters. "
         f"Wrap {done.wrap_id} is complete and covers {done.episodes_compressed} episode(s). Sections: {sizes}."
-    )
+    ]
+    if done.patterns:
+        lines.append(
+            f"Patterns: {done.graduations_validated} validated, {done.graduations_demoted} demoted, "
+            f"{done.skipped_by_date} not dated today. The text was saved with these levels:"
+        )
+    worth = [one for one in done.patterns if one.capped or one.judgement not in ("kept", "older")]
+    lines += [f"- line {one.line_number}, {_levels(one)}: {one.judgement}; {one.detail}" for one in worth]
+    if done.citations_unresolved:
+        lines.append("None of today's citations names an episode of this wrap; cite ids as prepare_wrap gave them.")
+    if done.cited_often:
+        lines.append(f"Cited on three lines or more: {', '.join(done.cited_often)}.")
+    if done.vanished:
+        lines.append(f"Proven patterns that this text leaves out: {_named(done.vanished)}.")
+    if done.undeclared:
+        lines.append(
+            f"Newly proven without [contradicts: name] or [no-contradicts]: {_named(done.undeclared)}. Say at the next wrap which it is."
+        )
+    facts = done.durable
+    if facts.reinserted:
+        lines.append(
+            f"{len(facts.reinserted)} durable fact(s) were left out and put back; to drop one, write [drop-durable: its exact text] there."
+        )
+    if facts.dropped:
+        lines.append(f"{len(facts.dropped)} durable fact(s) dropped by their marker.")
+    if facts.unknown_drops:
+        lines.append(f"{len(facts.unknown_drops)} drop marker(s) named no durable fact and were removed: the text must be exact.")
+    if facts.characters > facts.budget:
+        lines.append(
+            f"The durable facts have {facts.characters:,} characters, over the {facts.budget:,} that they should keep to."
+        )
+    return "\n".join(lines)
+
+
+def _levels(one: JudgedLine) -> str:
+    return f"{one.name} {one.level}x" if one.level == one.written else f"{one.name} {one.written}x to {one.level}x"
+
+
+def _named(patterns: Iterable[Proven]) -> str:
+    return ", ".join(f"{one.name} {one.level}x" for one in patterns)
 
 
 def cancel_text(done: Cancelled) -> str:
@@ -198,7 +239,8 @@ TOOLS = (
         title="Save the continuity",
         description=(
             "Complete the open wrap: the text becomes the project's continuity, REPLACING it whole (old versions are kept), and the "
-            "wrap's episodes count as compressed. The sections are those that prepare_wrap named."
+            "wrap's episodes count as compressed. The sections are those that prepare_wrap named. Levels of patterns are judged from the "
+            "episodes that they cite: the answer says line by line what was held, demoted or cut."
         ),
         arguments=SaveArguments,
         result=Saved,

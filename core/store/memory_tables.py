@@ -161,3 +161,27 @@ create trigger spores_uncounted after delete on spores when old.status = 'open' 
     on conflict (project_key, name) do update set value = value - 1;
 end;
 """
+
+# layout 4
+
+CONTINUITY_COLUMNS = """
+alter table continuity add column submitted_sha256 text;
+"""
+PATTERN_SEARCH = """
+create virtual table patterns_fts using fts5 (
+    name, summary, explanations, content = 'patterns', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2', prefix = '3'
+);
+create trigger patterns_indexed after insert on patterns begin
+    insert into patterns_fts (rowid, name, summary, explanations) values (new.id, new.name, new.summary, new.explanations);
+end;
+create trigger patterns_unindexed after delete on patterns begin
+    insert into patterns_fts (patterns_fts, rowid, name, summary, explanations)
+    values ('delete', old.id, old.name, old.summary, old.explanations);
+end;
+create trigger patterns_indexed_anew after update of name, summary, explanations on patterns begin
+    insert into patterns_fts (patterns_fts, rowid, name, summary, explanations)
+    values ('delete', old.id, old.name, old.summary, old.explanations);
+    insert into patterns_fts (rowid, name, summary, explanations) values (new.id, new.name, new.summary, new.explanations);
+end;
+insert into patterns_fts (rowid, name, summary, explanations) select id, name, summary, explanations from patterns;
+"""

@@ -275,6 +275,11 @@ def migrate(database: Database, clock: Clock) -> None:
         for script in (memory_tables.PROJECT_COLUMNS, memory_tables.TABLES, memory_tables.TRIGGERS):
             run_script(db, script)
 
+    @migrations()
+    def m004_pattern_search(db: Database) -> None:
+        for script in (memory_tables.CONTINUITY_COLUMNS, memory_tables.PATTERN_SEARCH):
+            run_script(db, script)
+
     migrations.apply(database)
 
 

@@ -1,4 +1,4 @@
-"""The black-box cases of wraps and of sessions, each against real server processes and the command line.
+"""The black-box cases of wraps, sessions and graduation, each against real server processes and the command line.
 
 A case that needs a fixture is skipped here; tests/unit/sessions/test_fixture_cases_*.py have it under its id.
 """
@@ -35,7 +35,7 @@ def our_own_code(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-@pytest.mark.parametrize("case", [*cases("wraps.json"), *cases("sessions.json")])
+@pytest.mark.parametrize("case", [*cases("wraps.json"), *cases("sessions.json"), *cases("graduation.json")])
 def test_case(case: dict[str, Any]) -> None:
     try:
         fault = run_case(case, f"{COMMAND} serve", COMMAND)

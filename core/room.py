@@ -313,11 +313,18 @@ def fit_anchor_path(place: Place) -> Path:
     own = [
         place.path.with_name(place.path.name + suffix) for suffix in ("", "-wal", "-shm", "-beats", "-beats-wal", "-beats-shm")
     ]
-    if any(path.absolute() == one.absolute() or (path.exists() and one.exists() and path.samefile(one)) for one in own):
+    if any(path.absolute() == one.absolute() or _same_file(path, one) for one in own):
         raise StoreError(
             f"{path} is one of the store's own files, so the anchors cannot go there. Name another file with --anchors."
         )
     return path
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # either is not there, or SQLite has just taken it away
+        return False
 
 
 def program_version() -> str:

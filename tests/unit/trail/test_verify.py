@@ -190,7 +190,8 @@ def test_spoilt_data_of_a_row_that_verify_reads_itself_is_named_like_any_other(t
     damage(
         trail,
         f"update audit set event = '{event}', subject = 'wrap:1', data = {data} where seq = 204",
-        "insert into continuity values ('demo', 1, 'text', '982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1', 1, 'x')",
+        "insert into continuity (project_key, revision, text, sha256, wrap_id, created_at) "
+        "values ('demo', 1, 'text', '982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1', 1, 'x')",
         "delete from audit where seq < 10",
     )
     found = check(trail)

@@ -9,7 +9,20 @@ from typing import Any, Literal
 
 from core import projects
 from core.knowledge import adrs, change, entries, reading, search
-from core.memory import baton, cancel, episodes, prepare, recall, save, status
+from core.memory import (
+    adopt,
+    baton,
+    cancel,
+    drafts,
+    episodes,
+    kept_texts,
+    prepare,
+    recall,
+    restore,
+    save,
+    section_schemas,
+    status,
+)
 from core.sessions import (
     bind,
     capture,
@@ -67,10 +80,15 @@ VERBS: dict[str, Verb] = {
         Verb("delete_episode", episodes.delete_episode, guarded=True, destructive=True),
         Verb("prepare_wrap", prepare.prepare_wrap, guarded=True),
         Verb("save_continuity", save.save_continuity, guarded=True, destructive=True),
+        Verb("draft_continuity", drafts.draft_continuity, guarded=True, idempotent=True),
         Verb("wrap_cancel", cancel.wrap_cancel, guarded=True, destructive=True),
         Verb("status", status.status, reads=True, idempotent=True, asks=frozenset({"identity", "witness", "clock"})),
         Verb("force_cancel", cancel.force_cancel, guarded=True, destructive=True, roles=OPERATOR),
         Verb("ask_release", cancel.ask_release, guarded=True, roles=OPERATOR),
+        Verb("deal_with", kept_texts.deal_with, guarded=True, idempotent=True, roles=OPERATOR),
+        Verb("adopt_continuity", adopt.adopt_continuity, guarded=True, destructive=True, roles=OPERATOR),
+        Verb("set_section_schema", section_schemas.set_section_schema, guarded=True, idempotent=True, roles=OPERATOR),
+        Verb("restore_continuity", restore.restore_continuity, guarded=True, destructive=True, roles=OPERATOR),
         Verb("gate", projects.set_gate, guarded=True, idempotent=True, roles=OPERATOR),
         Verb("peer_cancel", projects.set_peer_cancel, guarded=True, idempotent=True, roles=OPERATOR),
         Verb("baton_claim", baton.claim, guarded=True, idempotent=True, roles=OPERATOR),

@@ -106,6 +106,15 @@ def newest(reading: Reading, project_key: str) -> Version | None:
     return Version(*tuple(row)) if row else None
 
 
+def version(reading: Reading, project_key: str, revision: int) -> Version | None:
+    """One kept version of a project's continuity, None when there is none of that revision."""
+    row = reading.one(
+        "select project_key, revision, text, sha256, wrap_id, created_at from continuity where project_key = ? and revision = ?",
+        (project_key, revision),
+    )
+    return Version(*tuple(row)) if row else None
+
+
 # the text
 
 EXOTIC_BREAKS = re.compile("[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]|\r(?!\n)")
@@ -167,8 +176,7 @@ def split_sections(text: str, sections: tuple[Section, ...]) -> dict[str, str]:
         wanted = ", ".join(f"## {one.heading}" for one in sections if not one.optional)
         raise Refusal(
             "continuity_structure",
-            f"The text lacks the section{'s' if len(missing) > 1 else ''} {', '.join(missing)}. It needs a line for each of: {wanted}. "
-            "The wrap is still open: save again with the same token.",
+            f"The text lacks the section{'s' if len(missing) > 1 else ''} {', '.join(missing)}. It needs a line for each of: {wanted}.",
             facts={"missing": missing, "required": [one.heading for one in sections if not one.optional]},
         )
     return bodies
@@ -192,6 +200,6 @@ def refuse_too_big(characters: int, sections: tuple[Section, ...]) -> None:
         raise Refusal(
             "continuity_too_big",
             f"The text has {characters:,} characters (durable facts not counted); at most {bound:,} are allowed, {characters - bound:,} fewer. "
-            f"Aim at {target_characters(sections):,}. The wrap is still open: compress further and save with the same token.",
+            f"Aim at {target_characters(sections):,}.",
             facts={"chars": characters, "bound": bound, "target": target_characters(sections), "over_by": characters - bound},
         )

@@ -76,6 +76,7 @@ def render(
     wrap_date: str,
     waiting: int,
     salvage_waiting: int,
+    drafts_waiting: int,
 ) -> str:
     """The package as text, without its token line."""
     lines = [instructions(sections, max_chars, wrap_date), ""]
@@ -93,4 +94,6 @@ def render(
     lines.append(f"Patterns that were not grounded for {staleness_days} days may be let go.")
     if salvage_waiting:
         lines.append(f"{salvage_waiting} salvaged text(s) of late saves wait for the operator in this project.")
+    if drafts_waiting:
+        lines.append(f"{drafts_waiting} draft(s) of wraps that ended without a save wait for the operator in this project.")
     return "\n".join(lines)

@@ -201,6 +201,35 @@ def _history(
     )
 
 
+# after a restore
+
+
+def restored(deed: Deed, project_key: str, text: str, sections: tuple[Section, ...], revision: int) -> None:
+    """Tell which patterns stand in the continuity again after an older text was restored; no level of a name changes.
+
+    A line without a name has no other record than its text, so it stands at the level that the store saved it with.
+    """
+    levels = pattern_lines.levels_of(text.split("\n"), continuity.heading_lines(text, sections, "graduating"))
+    now = stamp(deed.clock.now())
+    known = deed.all("select id, kind, name, level, in_text from patterns where project_key = ?", (project_key,))
+    for row in known:
+        present = (row["kind"], row["name"]) in levels
+        if row["kind"] == "text" and not present:
+            deed.execute("delete from patterns where id = ?", (row["id"],))
+        elif row["kind"] == "name" and present != bool(row["in_text"]):
+            deed.execute("update patterns set in_text = ?, updated_at = ? where id = ?", (int(present), now, row["id"]))
+            judgement = "returned" if present else "left-out"
+            why = f"revision {revision} of the continuity was restored, which {'has it' if present else 'leaves it out'}"
+            _history(deed, row["id"], None, judgement, None, row["level"], row["level"], why)
+    names = {(row["kind"], row["name"]) for row in known}
+    for (kind, name), level in levels.items():
+        if kind == "text" and (kind, name) not in names:
+            deed.execute(
+                "insert into patterns (project_key, kind, name, level, created_at, updated_at) values (?, 'text', ?, ?, ?, ?)",
+                (project_key, name, level, now, now),
+            )
+
+
 # after a deletion
 
 

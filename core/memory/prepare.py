@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from core import projects
-from core.clock import stamp
 from core.errors import Refusal
-from core.memory import baton, continuity, package, salvage, wraps
+from core.memory import baton, continuity, kept_texts, opening, package, section_schemas, wraps
 from core.memory.package import PackedEpisode  # by name: the field `package` below hides the module
 from core.models import Judgement
 from core.store.deed import Deed
@@ -22,7 +20,8 @@ PrepareOutcome = Literal["opened", "nothing_to_wrap", "downgraded"]
 class Prepared:
     """What prepare_wrap answers. `package` is the text for the agent, None unless a wrap was opened.
 
-    `waiting` counts the episodes of the window that this wrap does not hold, `salvage_waiting` the late texts kept.
+    `waiting` counts the episodes of the window that this wrap does not hold, `salvage_waiting` the late texts kept,
+    `drafts_waiting` the drafts left behind by wraps that ended without a save.
     """
 
     outcome: PrepareOutcome
@@ -35,6 +34,7 @@ class Prepared:
     episodes: tuple[PackedEpisode, ...]
     waiting: int
     salvage_waiting: int
+    drafts_waiting: int
     target_chars: int | None
     hard_max_chars: int | None
     package: str | None
@@ -91,7 +91,7 @@ def _open(
     max_package_chars: int,
 ) -> Prepared:
     key = project.project_key
-    sections = continuity.SCHEMAS.get(project.section_schema, continuity.DEFAULT_SECTIONS)
+    sections = section_schemas.of_project(project)
     standing = continuity.newest(deed.transaction, key)
     wrap_date = deed.clock.today().isoformat()
     text = standing.text if standing else None
@@ -104,43 +104,18 @@ def _open(
     packed = package.pack(rows, max_package_chars - fixed)
     rows.close()
     ids = [episode.episode_id for episode in packed]
-    generation = project.generation + 1
-    values = {
-        "project_key": key,
-        "generation": generation,
-        "wrap_token": token or deed.ids.token(),
-        "token_origin": "caller" if token else "minted",
-        "started_at": stamp(deed.clock.now()),
-        "episode_ids": json.dumps(ids, separators=(",", ":")),
-        "section_schema": continuity.frozen_schema(sections),
-        "gated_session": gated_session,
-        "wrap_date": wrap_date,
-        "connection_id": deed.identity.connection_id,
-    }
-    deed.execute("update projects set generation = ? where project_key = ?", (generation, key))
-    wrap_id = deed.execute(
-        "insert into wraps (project_key, generation, wrap_token, token_origin, started_at, episode_ids, section_schema, gated_session,"
-        " wrap_date, connection_id, seal) values (:project_key, :generation, :wrap_token, :token_origin, :started_at, :episode_ids,"
-        " :section_schema, :gated_session, :wrap_date, :connection_id, :seal)",
-        {**values, "seal": wraps.seal_of(values)},
-    ).lastrowid
-    deed.append(
-        "wrap_started",
-        project_key=key,
-        subject=f"wrap:{wrap_id}",
-        data={
-            "wrap_id": wrap_id,
-            "generation": generation,
-            "wrap_token_start": str(values["wrap_token"])[:8],
-            "wrap_token_bound": token is not None,
-            "wrap_gated_session": gated_session,
-            "wrap_section_schema": json.loads(str(values["section_schema"])),
-            "wrap_date": wrap_date,
-            "wrap_episode_count": len(ids),
-            "wrap_episode_ids": ids,
-        },
+    started = opening.start(
+        deed,
+        project,
+        episode_ids=ids,
+        sections=sections,
+        wrap_date=wrap_date,
+        prepared_revision=standing.revision if standing else 0,
+        wrap_token=token,
+        gated_session=gated_session,
     )
-    left, kept = waiting - len(ids), salvage.waiting(deed.transaction, key)
+    left = waiting - len(ids)
+    kept = kept_texts.waiting(deed.transaction, key)
     body = package.render(
         packed,
         sections=sections,
@@ -149,19 +124,21 @@ def _open(
         staleness_days=staleness_days,
         wrap_date=wrap_date,
         waiting=left,
-        salvage_waiting=kept,
+        salvage_waiting=kept.salvage,
+        drafts_waiting=kept.drafts,
     )
     return Prepared(
         "opened",
         None,
         key,
-        str(values["wrap_token"]),
-        wrap_id,
-        generation,
+        started.wrap_token,
+        started.wrap_id,
+        started.generation,
         wrap_date,
         tuple(packed),
         left,
-        kept,
+        kept.salvage,
+        kept.drafts,
         max_chars or continuity.target_characters(sections),
         continuity.hard_maximum(sections),
         body,
@@ -187,8 +164,8 @@ def _empty_window(deed: Deed, project: projects.Project, wrap: wraps.Wrap | None
 
 
 def _without_wrap(deed: Deed, outcome: PrepareOutcome, reason: baton.DowngradeReason | None, key: str, waiting: int) -> Prepared:
-    kept = salvage.waiting(deed.transaction, key)
-    return Prepared(outcome, reason, key, None, None, None, None, (), waiting, kept, None, None, None)
+    kept = kept_texts.waiting(deed.transaction, key)
+    return Prepared(outcome, reason, key, None, None, None, None, (), waiting, kept.salvage, kept.drafts, None, None, None)
 
 
 def _in_progress(deed: Deed, wrap: wraps.Wrap, judgement: Judgement, *, more: dict[str, Any] | None = None) -> Refusal:

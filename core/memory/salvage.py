@@ -87,11 +87,6 @@ def keep(deed: Deed, candidate: SalvageCandidate, code: str) -> int | None:
     return int(kept)
 
 
-def waiting(reading: Reading, project_key: str) -> int:
-    """How many salvaged texts of a project nobody has dealt with."""
-    return int(reading.one("select count(*) from salvage where project_key = ? and dealt_with_at is null", (project_key,))[0])
-
-
 def of_wrap(reading: Reading, wrap_id: int) -> list[Salvaged]:
     """The salvaged texts of a wrap, newest first."""
     rows = reading.all(

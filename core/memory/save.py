@@ -21,6 +21,7 @@ from core.texts import not_blank, token_shape
 LINES_TOLD = 50
 IDS_TOLD = 20
 CHARACTERS_TOLD = 300
+STILL_OPEN = "The wrap is still open: save again with the same token."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,20 @@ def save_continuity(
     """
     token = token_shape(wrap_token)
     key = projects.normal_key(project_key)
-    wrap = _authorised_wrap(deed, key, token, text)
-    return _commit(deed, key, wrap, text, allow_shrink)
+    wrap = authorised_wrap(deed, key, token, text)
+    try:
+        return complete(deed, key, wrap, text, allow_shrink)
+    except Refusal as refusal:
+        raise about(refusal, key, wrap.subject, STILL_OPEN) from None
 
 
-def _authorised_wrap(deed: Deed, key: str, token: str | None, text: str) -> wraps.Wrap:
+def about(refusal: Refusal, key: str, subject: str, ending: str) -> Refusal:
+    """A refusal of the text, with what it is about, and `ending` for what the caller is to do now."""
+    return Refusal(refusal.code, f"{refusal.sentence} {ending}", facts=refusal.facts, project_key=key, subject=subject)
+
+
+def authorised_wrap(deed: Deed, key: str, token: str | None, text: str) -> wraps.Wrap:
+    """The open wrap that a caller with this token may write `text` for, else the refusal of room.md 2.5; a late text becomes salvage."""
     state = wraps.open_state(deed.transaction, key)
     if state.state == "partial":
         assert state.newest is not None
@@ -142,22 +152,24 @@ class _Written:
     allow_shrink: dict[str, Any]
 
 
-def _commit(deed: Deed, key: str, wrap: wraps.Wrap, text: str, allow_shrink: bool) -> Saved:
+def complete(deed: Deed, key: str, wrap: wraps.Wrap, text: str, allow_shrink: bool, *, adopted_from: str | None = None) -> Saved:
+    """Save `text` as what completes an open wrap: every check of the text, the version, patterns, episodes, trail (wraps.md e).
+
+    Its refusals say nothing of what they are about. `adopted_from` names the kept text that an operator adopts.
+    """
     not_blank(text, "The continuity text")
     sections = continuity.thaw_schema(wrap.section_schema or "[]")
     standing = continuity.newest(deed.transaction, key)
-    try:
-        written = _checked(deed, key, wrap, text, standing, sections, allow_shrink)
-    except Refusal as refusal:
-        refusal.project_key, refusal.subject = key, wrap.subject
-        raise
+    written = _checked(deed, key, wrap, text, standing, sections, allow_shrink)
     now = stamp(deed.clock.now())
     digest = _sha256(written.text)
     revision = (standing.revision if standing else 0) + 1
     deed.execute(
-        "insert into continuity (project_key, revision, text, sha256, wrap_id, created_at, submitted_sha256) values (?, ?, ?, ?, ?, ?, ?)",
-        (key, revision, written.text, digest, wrap.id, now, _sha256(written.submitted)),
+        "insert into continuity (project_key, revision, text, sha256, wrap_id, created_at, submitted_sha256, adopted_from)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?)",
+        (key, revision, written.text, digest, wrap.id, now, _sha256(written.submitted), adopted_from),
     )
+    deed.execute("delete from drafts where wrap_id = ?", (wrap.id,))  # the version that it became is kept
     patterns.record(deed, key, wrap, written.graduated, written.known, written.before)
     covered = sum(
         # one by one, by the unique id: together they would be looked for among all that wait

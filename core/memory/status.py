@@ -8,7 +8,7 @@ from typing import Literal
 from core import projects
 from core.clock import Clock, stamp
 from core.life import connections
-from core.memory import baton, salvage, wraps
+from core.memory import baton, kept_texts, wraps
 from core.models import Gate, Verdict
 from core.store.database import View
 from core.store.deed import Identity, Witness
@@ -51,6 +51,7 @@ class Status:
     continuity_revision: int | None
     continuity_characters: int | None
     salvage_waiting: int
+    drafts_waiting: int
     gate: Gate
     may_consolidate: bool
     gate_reason: baton.DowngradeReason | None
@@ -71,6 +72,7 @@ def status(view: View, *, project_key: str, identity: Identity, witness: Witness
         (key,),
     )
     newest = head(view)
+    kept = kept_texts.waiting(view, key)
     types = {name.partition(":")[2]: value for name, value in counters.items() if name.startswith("episodes:") and value}
     return Status(
         project_key=key,
@@ -86,7 +88,8 @@ def status(view: View, *, project_key: str, identity: Identity, witness: Witness
         wrap=_wrap_status(view, key, identity, witness, clock),
         continuity_revision=standing["revision"] if standing else None,
         continuity_characters=standing["characters"] if standing else None,
-        salvage_waiting=salvage.waiting(view, key),
+        salvage_waiting=kept.salvage,
+        drafts_waiting=kept.drafts,
         gate=project.gate,
         may_consolidate=decision.reason is None,
         gate_reason=decision.reason,

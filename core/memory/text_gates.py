@@ -49,7 +49,7 @@ def refuse_unannotated_state(text: str, sections: tuple[Section, ...]) -> None:
         raise Refusal(
             "continuity_structure",
             f"Every line of the state section needs [derive: command => expected] or [judged: why] at its end; line {named} of the text"
-            " has neither. The wrap is still open: save again with the same token.",
+            " has neither.",
             facts={"unannotated_lines": bare[:1000]},
         )
 
@@ -93,6 +93,6 @@ def shrink_refusal(shrunk: list[Shrunk]) -> Refusal:
     return Refusal(
         "continuity_shrink",
         f"This text REPLACES the whole continuity and would lose much of it. {told}. Carry the earlier text forward and change what"
-        " changed. The wrap is still open: save again with the same token.",
+        " changed.",
         facts={"parts": [{"part": one.part, "before": one.before, "after": one.after, "floor": one.floor} for one in shrunk]},
     )

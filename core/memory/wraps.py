@@ -17,10 +17,11 @@ from core.life import connections, notices
 from core.models import Judgement
 from core.store.deed import Deed, Reading
 from core.store.schema import fingerprint
+from core.texts import digest
 
 COLUMNS = (
     "id, project_key, generation, wrap_token, token_origin, started_at, episode_ids, section_schema, gated_session, wrap_date,"
-    " connection_id, seal, ended_at, outcome, ended_by, ended_reason"
+    " connection_id, seal, ended_at, outcome, ended_by, ended_reason, prepared_revision"
 )
 SEALED = (
     *("project_key", "generation", "wrap_token", "token_origin", "started_at", "episode_ids", "section_schema"),
@@ -53,6 +54,7 @@ class Wrap:
     outcome: str | None
     ended_by: str | None
     ended_reason: str | None
+    prepared_revision: int | None
     coherent: bool
     row_sha256: str
 
@@ -115,6 +117,7 @@ def wrap_of(row: Any) -> Wrap:
         outcome=_text(values["outcome"]),
         ended_by=_text(values["ended_by"]),
         ended_reason=_text(values["ended_reason"]),
+        prepared_revision=values["prepared_revision"] if isinstance(values["prepared_revision"], int) else None,
         coherent=coherent,
         row_sha256=hashlib.sha256(raw.encode()).hexdigest(),
     )
@@ -327,6 +330,9 @@ def clear(
         data["wrap_gated_session"] = wrap.gated_session
     if judgement:
         data.update(judgement.as_data())
+    draft = deed.one("select id, text from drafts where wrap_id = ? order by id desc limit 1", (wrap.id,))
+    if draft:
+        data["draft_kept"] = {"id": draft["id"], **(digest(draft["text"]) or {})}
     deed.append("wrap_cancelled", project_key=wrap.project_key, subject=wrap.subject, data=data)
     if wrap.connection_id and wrap.connection_id != deed.identity.connection_id:
         why = f" Reason given by the {actor.kind} {actor.name}: “{reason}”." if reason else ""

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from core.ages import words_for_age
 from core.memory.cancel import Cancelled
+from core.memory.drafts import Drafted
 from core.memory.package import CHARACTERS_DEFAULT, CHARACTERS_LEAST, CHARACTERS_MOST
 from core.memory.pattern_reports import Proven
 from core.memory.prepare import Prepared
@@ -69,6 +70,16 @@ class SaveArguments(Arguments):
     project_key: ProjectKey = None
 
 
+class DraftArguments(Arguments):
+    """What draft_continuity takes."""
+
+    wrap_token: Annotated[str, Field(json_schema_extra=TOKEN, description="The token that your own prepare_wrap gave you.")]
+    text: Annotated[
+        str, Field(description="The continuity as far as you have written it, at most 1 MB. It is kept as it is and not judged.")
+    ]
+    project_key: ProjectKey = None
+
+
 class CancelArguments(Arguments):
     """What wrap_cancel takes."""
 
@@ -102,6 +113,8 @@ class StatusArguments(Arguments):
 def prepare_text(done: Prepared) -> str:
     """The package with the token as its last line, or why there is none."""
     kept = f" {done.salvage_waiting} salvaged text(s) of late saves wait for the operator." if done.salvage_waiting else ""
+    if done.drafts_waiting:
+        kept += f" {done.drafts_waiting} draft(s) of wraps that ended without a save wait for the operator."
     if done.outcome == "opened":
         return f"{done.package}\n\n---\nWrap token: {done.wrap_token}"
     if done.outcome == "nothing_to_wrap":
@@ -160,6 +173,18 @@ def save_text(done: Saved) -> str:
     return "\n".join(lines)
 
 
+def draft_text(done: Drafted) -> str:
+    """What draft_continuity kept, in words."""
+    if not done.changed:
+        return (
+            f"Kept already: the newest draft of wrap {done.wrap_id} is this very text. The wrap is open; save it when it is done."
+        )
+    return (
+        f"Kept as draft {done.draft_id} of wrap {done.wrap_id}, {done.characters:,} characters; {done.drafts} draft(s) of it are kept. "
+        "Nothing was saved: the wrap is open, save_continuity completes it."
+    )
+
+
 def _levels(one: JudgedLine) -> str:
     return f"{one.name} {one.level}x" if one.level == one.written else f"{one.name} {one.written}x to {one.level}x"
 
@@ -199,6 +224,8 @@ def status_text(found: Status) -> str:
         lines.append(f"Tombstones: {found.tombstones}.")
     if found.salvage_waiting:
         lines.append(f"Salvaged texts of late saves that wait for the operator: {found.salvage_waiting}.")
+    if found.drafts_waiting:
+        lines.append(f"Drafts of wraps that ended without a save, waiting for the operator: {found.drafts_waiting}.")
     if found.gate == "required":
         may = "may consolidate it" if found.may_consolidate else f"would only capture ({found.gate_reason})"
         lines.append(f"Gate: one session consolidates this project; this server {may}.")
@@ -246,6 +273,17 @@ TOOLS = (
         result=Saved,
         text=save_text,
         ignored=frozenset({"allow_unlinked", "affective_state"}),
+    ),
+    tool(
+        "draft_continuity",
+        title="Keep a draft of the continuity",
+        description=(
+            "Keep what you have written so far for your open wrap, so that it is not lost if you are stopped: the operator can go on "
+            "from it. It saves nothing and judges nothing; the newest 5 drafts of a wrap are kept. save_continuity completes the wrap."
+        ),
+        arguments=DraftArguments,
+        result=Drafted,
+        text=draft_text,
     ),
     tool(
         "wrap_cancel",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.clock import Clock
 
 APPLICATION_ID = 0x57_52_4D_31  # "WRM1": tells a store from any other SQLite file
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 WRITER_PATIENCE = 10.0
 """Seconds that a verb waits in all for the writer (room.md 2.19)."""
 CHECKPOINT_PAGES = 1_000

@@ -185,3 +185,14 @@ create trigger patterns_indexed_anew after update of name, summary, explanations
 end;
 insert into patterns_fts (rowid, name, summary, explanations) select id, name, summary, explanations from patterns;
 """
+
+# layout 5
+
+ORIGINS = """
+alter table wraps add column prepared_revision integer;
+update wraps set prepared_revision = coalesce(
+    (select max(c.revision) from continuity c where c.project_key = wraps.project_key and c.created_at <= wraps.started_at), 0
+) where started_at is not null;
+alter table continuity add column restored_from integer;
+alter table continuity add column adopted_from text;
+"""

@@ -280,6 +280,10 @@ def migrate(database: Database, clock: Clock) -> None:
         for script in (memory_tables.CONTINUITY_COLUMNS, memory_tables.PATTERN_SEARCH):
             run_script(db, script)
 
+    @migrations()
+    def m005_origins(db: Database) -> None:
+        run_script(db, memory_tables.ORIGINS)
+
     migrations.apply(database)
 
 

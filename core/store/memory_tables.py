@@ -191,7 +191,7 @@ insert into patterns_fts (rowid, name, summary, explanations) select id, name, s
 ORIGINS = """
 alter table wraps add column prepared_revision integer;
 update wraps set prepared_revision = coalesce(
-    (select max(c.revision) from continuity c where c.project_key = wraps.project_key and c.created_at <= wraps.started_at), 0
+    (select max(c.revision) from continuity c where c.project_key = wraps.project_key and c.wrap_id < wraps.id), 0
 ) where started_at is not null;
 alter table continuity add column restored_from integer;
 alter table continuity add column adopted_from text;

@@ -75,6 +75,20 @@ class CommandGroup(click.Group):
         formatter.write_text(EXIT_CODES)
 
 
+class DefaultedGroup(CommandGroup):
+    """A family whose `default` command runs when none is named: `watchroom continuity --revision 3`."""
+
+    def __init__(self, *arguments: Any, default: str, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default's name where no command's name stands."""
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of a command: which, on what store, for which project, and how it is to answer.

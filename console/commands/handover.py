@@ -258,15 +258,15 @@ def do(call: Call, draft: Draft, given: dict[str, Any], verb: str, **arguments: 
         raise
 
 
-def kept(call: Call, draft: Draft) -> None:
-    """Keep what was typed where the console's dialog finds it."""
+def kept(call: Call, draft: Draft, of: str = "this session") -> None:
+    """Keep what was typed where the console's dialog finds it; `of` is what the dialog is about."""
     from console.drafts import Drafts, drafts_folder
     from core.views.snapshot import take
 
     with call.look() as looker, looker.snapshot() as (view, witness):
         store_id = take(view, witness).store_id
     Drafts(drafts_folder()).for_store(store_id).keep(draft)
-    tell("Your text is kept: the console takes it up when you open the dialog of this session.")
+    tell(f"Your text is kept: the console takes it up when you open the dialog of {of}.")
 
 
 def relay_lines(receipt: Relayed) -> list[str]:

@@ -35,6 +35,7 @@ ANSWERING = [
     *(("status",), ("wraps",), ("wraps", "1"), ("wraps", "--ended"), ("audit", "list"), ("audit", "verify"), ("audit", "anchor")),
     *(("baton", "claim", "bob"), ("baton", "release", "bob"), ("baton", "status"), ("gate", "require"), ("gate", "open")),
     *(("gate", "peer-cancel", "dead"), ("gate", "status"), ("doctor",), ("ask-release", "1"), ("audit", "follow", "--for", "0")),
+    *(("schema", "show"), ("continuity", "show", "--history"), ("salvage", "list"), ("salvage", "list", "--all")),
     *(("sessions",), ("sessions", "--ended"), ("slots",), ("slots", "--closed"), ("projects",), ("focus",), ("sweep",)),
     *(("cancel", "1", "--reason", "why", "--typed", "TOKEN"), ("audit", "anchor", "--accept", "restored")),
 ]

@@ -22,6 +22,7 @@ from console.actions import ACTIONS, EVERYWHERE, action_named, bindings_for, is_
 from console.drafts import Drafts, drafts_folder
 from console.feed_state import FeedState
 from console.header_words import header_state
+from console.kept_actions import KeptActions
 from console.palette import RoomCommands
 from console.session_actions import SessionActions
 from console.text import copyable, one_line
@@ -58,7 +59,7 @@ def pane_of(screen: str) -> Pane:
     return pane
 
 
-class ConsoleApp(SessionActions, App[int]):
+class ConsoleApp(KeptActions, SessionActions, App[int]):
     """The operator's console on one store."""
 
     CSS_PATH = "watchroom.tcss"
@@ -436,7 +437,7 @@ class ConsoleApp(SessionActions, App[int]):
         if not still_open:
             self.say("That wrap has ended already." if rows else "There is no wrap here to cancel.", severity="warning")
             return
-        dialog = ForceCancelDialog(still_open, self.do, tuple(self.remembered.reasons))
+        dialog = ForceCancelDialog(still_open, self.do, tuple(self.remembered.reasons), self.read_draft)
         self.push_screen(dialog, self._cancelled)
 
     def _cancelled(self, outcomes: tuple[CancelOutcome, ...] | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from console.dialogs.force_cancel_words import (
     CancelOutcome,
     Target,
     changes,
+    draft_section,
     facts,
     heading,
     number,
@@ -31,11 +32,15 @@ from console.widgets.document import Section
 from console.widgets.evidence import EvidenceList
 from core.errors import Refusal, StoreError
 from core.memory.cancel import TYPED_CHARACTERS, Cancelled
+from core.memory.kept_texts import KeptText
 from core.texts import REASON_LIMIT
 from core.views.snapshot import Snapshot
 from core.views.wraps import WrapRow
 
 __all__ = ["CancelOutcome", "ForceCancelDialog"]
+
+ReadDraft = Callable[[int], Awaitable[KeptText | None]]
+"""Reads the newest draft of a wrap, off the UI thread; None when there is none or it cannot be read now."""
 
 
 class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
@@ -49,14 +54,16 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
     DEFAULT_CSS = """
     ForceCancelDialog {
         & EvidenceList { margin: 1 0 0 0; }
-        & #consequences { margin: 1 0 0 0; }
-        &.-small EvidenceList, &.-small #consequences { margin: 0; }
+        & #consequences, & #draft { margin: 1 0 0 0; }
+        &.-small EvidenceList, &.-small #consequences, &.-small #draft { margin: 0; }
         & #typed { display: none; &.-asked { display: block; } }
     }
     """
 
-    def __init__(self, rows: tuple[WrapRow, ...], do: Do, recent_reasons: tuple[str, ...] = ()) -> None:
-        """`recent_reasons` are offered by up and down in the reason field, the first one first."""
+    def __init__(
+        self, rows: tuple[WrapRow, ...], do: Do, recent_reasons: tuple[str, ...] = (), read_draft: ReadDraft | None = None
+    ) -> None:
+        """`recent_reasons` are offered by up and down in the reason field, the first one first; `read_draft` gives a wrap's newest draft."""
         super().__init__(heading(rows), dangerous=True)
         self.targets = tuple(Target(row) for row in rows)
         self._do = do
@@ -68,6 +75,9 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         self._about = Lines()
         self._evidence = EvidenceList()
         self._consequences = Lines(id="consequences")
+        self._read_draft = read_draft
+        self._draft_id: int | None = None
+        self._draft = Lines(id="draft")
         self.reason = Field("reason", placeholder="why it has to end, in a sentence", id="reason")
         self.typed = Field("token", placeholder=f"its first {TYPED_CHARACTERS} characters", id="typed")
         self.back_button = DialogButton("Back", "back")
@@ -81,6 +91,7 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         if self._single:
             yield self._evidence
         yield self._consequences
+        yield self._draft
 
     def fields(self) -> Iterable[Widget]:
         """Reason, and the token where it is asked for."""
@@ -95,8 +106,21 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         """Show what the dialog was opened with."""
         self._note_reason()
         self._show()
+        self._look_for_draft()
 
     # What is shown.
+
+    def _look_for_draft(self) -> None:
+        """Read what the holder had written so far, off the UI thread; it changes nothing of what is confirmed."""
+        if self._single and self._read_draft is not None and not self._over:
+            self.run_worker(self._show_draft(self._read_draft), exclusive=True, group="draft", exit_on_error=False)
+
+    async def _show_draft(self, read_draft: ReadDraft) -> None:
+        draft = await read_draft(self._target.row.wrap_id)
+        if draft is not None and draft.id != self._draft_id and self.is_mounted and not self._over:
+            self._draft_id = draft.id
+            self._draft.set_sections((draft_section(draft),))
+            self.fit_soon()
 
     @property
     def _target(self) -> Target:
@@ -114,6 +138,8 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         else:
             self._about.set_sections((self._list(),))
         self._consequences.set_sections(() if self._over else (CONSEQUENCES,))
+        if self._over:
+            self._draft.set_sections(())
         asked = self._single and self._target.waits and not self._target.plain
         askable = asked and self._target.row.holder.connection_id is not None and self._target.row.state == "open"
         # What is hidden hands its focus on by itself, and that might be to the confirming button.
@@ -166,6 +192,7 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         if not self.busy and not self._pending and all(not target.waits for target in self.targets):
             self._over = True
         self._show()
+        self._look_for_draft()
         if said:
             self.hold(". ".join(said))
 

@@ -12,6 +12,7 @@ from console.widgets.document import Line, Section
 from core.ages import words_for_age
 from core.life.liveness import allows_plain_cancel
 from core.memory.cancel import TYPED_CHARACTERS, Cancelled
+from core.memory.kept_texts import KeptText
 from core.models import Evidence, Judgement, Verdict
 from core.texts import REASON_LIMIT
 from core.views.wraps import WrapRow
@@ -52,6 +53,9 @@ class Target:
 
 NAME_LIMIT = 120
 """Characters that a foreign name may take in a dialog."""
+
+DRAFT_SHOWN = 20_000
+"""Characters of a draft that the dialog shows; the rest is read on the Memory screen."""
 
 CONSEQUENCES = Section(
     "If you go on",
@@ -196,3 +200,17 @@ def typed_problem(target: Target, typed: str) -> str:
     if target.plain or (start and typed == start):
         return ""
     return what_it_takes(target) if not typed else f"“{typed[:12]}” is not how its token starts: type {start or 'it'}, as shown."
+
+
+def draft_section(draft: KeptText) -> Section:
+    """What the holder had written so far, and that it is not lost."""
+    left = len(draft.text) - DRAFT_SHOWN
+    more = (Line(f"and {left:,} more characters; all of it is kept", "muted"),) if left > 0 else ()
+    return Section(
+        f"Its newest draft, {len(draft.text):,} characters, of {draft.created_at[:19].replace('T', ' ')}",
+        (
+            Line("It is kept when the wrap ends: it can be adopted as the continuity, or read and dealt with.", "", "✓"),
+            *(Line(line) for line in draft.text[:DRAFT_SHOWN].splitlines()),
+            *more,
+        ),
+    )

@@ -88,8 +88,9 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """The episodes that a validated rung rests on. `checked`: an explanation was compared with them."""
+    """The level that was validated and the episodes that it rests on. `checked`: an explanation was compared with them."""
 
+    level: int
     rule: Rule
     episode_ids: tuple[str, ...]
 
@@ -99,7 +100,7 @@ class PatternLine:
     """What was judged of one line of the text.
 
     `line_number` counts the text's lines from 1. `name` is the pattern's name, or the line's own words when it has none.
-    `written` and `level` are the levels before and after; `detail` says why in a sentence; `capped` that the level bound cut it.
+    `written` and `level` are its highest levels before and after; `detail` says why in a sentence; `capped` that the level bound cut it.
     """
 
     line_number: int
@@ -222,7 +223,8 @@ def _judge_cited(line: str, claim: Claim, standing: Standing, tally: _Tally) -> 
         why = f"what grounds it is {weighed} content, relayed and not observed"
         return _demoted(line, claim, 1, "uncorroborated", why)
     rule: Rule = "checked" if claim.explanation else "unchecked"
-    return _Judged(line, "validated", f"grounded by {', '.join(grounds)}", claim=claim, grounding=Grounding(rule, tuple(grounds)))
+    grounding = Grounding(claim.level, rule, tuple(grounds))
+    return _Judged(line, "validated", f"grounded by {', '.join(grounds)}", claim=claim, grounding=grounding)
 
 
 def _own_claim(line: str, claim: Claim) -> Named | None:
@@ -363,7 +365,7 @@ def _bound(judged: _Judged, standing: Standing, numerals: list[int]) -> tuple[st
         grounding = judged.grounding if valid else None
         detail = judged.detail or ("its level was no number" if numerals else "")
         return line, PatternLine(
-            0, key, written, first.level, judged.judgement, detail, bool(numerals), cited, explanation, grounding
+            0, key, written, highest, judged.judgement, detail, bool(numerals), cited, explanation, grounding
         )
     line = _cut(judged, tokens, allowed)
     if not numerals and not line.rstrip().endswith(CAPPED):
@@ -376,10 +378,8 @@ def _bound(judged: _Judged, standing: Standing, numerals: list[int]) -> tuple[st
     stands = f"the store has it at {prior}x" if prior is not None else "the store does not know it"
     why = f"{stands}, so it may claim {allowed}x at most"
     detail = f"{judged.detail}; {why}" if judged.detail and judgement == judged.judgement else why
-    level = min(first.level, allowed)
-    return line, PatternLine(
-        0, key, written, level, judgement, detail, True, cited, explanation, judged.grounding if earned else None
-    )
+    grounding = replace(judged.grounding, level=min(first.level, allowed)) if earned and judged.grounding else None
+    return line, PatternLine(0, key, written, min(highest, allowed), judgement, detail, True, cited, explanation, grounding)
 
 
 def _cut(judged: _Judged, tokens: list[Token], allowed: int) -> str:

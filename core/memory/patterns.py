@@ -88,7 +88,8 @@ def record(deed: Deed, project_key: str, wrap: Wrap, graduated: Graduated, known
         own = pattern_lines.named_with_evidence(lines[place])
         if own and own.explanation and own.date == wrap.wrap_date:
             _explained(deed, ids["name", own.name], own.level, own.explanation, wrap.wrap_date or "")
-    for line in graduated.lines:
+    # the line that a name's level stands on is told last, as what became of it
+    for line in sorted(graduated.lines, key=lambda line: line.level):
         if line.key[0] == "name":
             _note(deed, ids[line.key], wrap, line, known.prior(line.key))
     if graduated.validated or graduated.citations:
@@ -161,12 +162,12 @@ def _note(deed: Deed, pattern_id: int, wrap: Wrap, line: PatternLine, prior: int
             judgement = "lowered"
     ids = line.grounding.episode_ids if line.grounding else line.cited
     _history(deed, pattern_id, wrap.id, judgement, line.written, prior, line.level, line.detail, line.explanation, ids)
-    if line.grounding and line.level >= pattern_reports.PROVEN:
+    if line.grounding and line.grounding.level >= pattern_reports.PROVEN:
         for episode_id in line.grounding.episode_ids:
             deed.execute(
                 "insert into pattern_grounding (pattern_id, level, wrap_id, line_number, rule, episode_id, earned_on)"
                 " values (?, ?, ?, ?, ?, ?, ?)",
-                (pattern_id, line.level, wrap.id, line.line_number, line.grounding.rule, episode_id, wrap.wrap_date),
+                (pattern_id, line.grounding.level, wrap.id, line.line_number, line.grounding.rule, episode_id, wrap.wrap_date),
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from core.errors import Refusal
@@ -12,8 +13,10 @@ SMALLEST_JUDGED = 500
 """Characters that the previous text of a part must have had for its shrinking to be looked at."""
 KEPT_PERCENT: dict[Role, int] = {"narrative-timeless": 50, "graduating": 50}
 KEPT_PERCENT_OF_REST = 25
-_ANNOTATION = re.compile(r"\[(?:derive(?:@[a-z0-9][a-z0-9-]{0,31})?|judged):(?P<body>[^\]\n]*+(?:\][^\]\n]++)*+)\]\s*$")
+_OPENER = re.compile(r"\[(?:derive(?:@[a-z0-9][a-z0-9-]{0,31})?|judged):")
+_LOOKS_LIKE_ONE = re.compile(r"\[\s*+(?:derive|judged)(?![a-z0-9])", re.IGNORECASE)
 LINES_NAMED = 20
+_INVISIBLE = ("Cf", "Mn", "Me")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,7 @@ def refuse_unannotated_state(text: str, sections: tuple[Section, ...]) -> None:
         if line.startswith("## "):
             inside = any(one.role == "derived-state" for one in sections_of(line, sections))
         elif inside and line.strip():
-            found = _ANNOTATION.search(line) if line.rstrip().endswith("]") else None
-            if found is None or not found.group("body").strip():
+            if not _annotated(line.rstrip()):
                 bare.append(number)
     if bare:
         named = ", ".join(map(str, bare[:LINES_NAMED])) + (
@@ -48,10 +50,19 @@ def refuse_unannotated_state(text: str, sections: tuple[Section, ...]) -> None:
         )
         raise Refusal(
             "continuity_structure",
-            f"Every line of the state section needs [derive: command => expected] or [judged: why] at its end; line {named} of the text"
-            " has neither.",
+            f"Every line of the state section needs [derive: command => expected] or [judged: why] at its end, and only one; line {named}"
+            " of the text has not.",
             facts={"unannotated_lines": bare[:1000]},
         )
+
+
+def _annotated(line: str) -> bool:
+    """Whether the line ends in its only annotation; what looks like a second one makes it unclear which of them the claim has."""
+    openers = list(_OPENER.finditer(line))
+    seen = "".join(one for one in unicodedata.normalize("NFKC", line) if unicodedata.category(one) not in _INVISIBLE)
+    if len(openers) != 1 or len(_LOOKS_LIKE_ONE.findall(seen)) != 1 or not line.endswith("]"):
+        return False
+    return bool(line[openers[0].end() : -1].strip())
 
 
 def shrunk_parts(standing: str | None, text: str, sections: tuple[Section, ...]) -> list[Shrunk]:

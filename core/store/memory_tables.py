@@ -169,7 +169,7 @@ alter table continuity add column submitted_sha256 text;
 """
 PATTERN_SEARCH = """
 create virtual table patterns_fts using fts5 (
-    name, summary, explanations, content = 'patterns', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2', prefix = '3'
+    name, summary, explanations, content = 'patterns', content_rowid = 'id', tokenize = 'trigram', detail = none, columnsize = 0
 );
 create trigger patterns_indexed after insert on patterns begin
     insert into patterns_fts (rowid, name, summary, explanations) values (new.id, new.name, new.summary, new.explanations);

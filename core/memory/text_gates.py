@@ -41,9 +41,8 @@ def refuse_unannotated_state(text: str, sections: tuple[Section, ...]) -> None:
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith("## "):
             inside = any(one.role == "derived-state" for one in sections_of(line, sections))
-        elif inside and line.strip():
-            if not _annotated(line.rstrip()):
-                bare.append(number)
+        elif inside and line.strip() and not _annotated(line.rstrip()):
+            bare.append(number)
     if bare:
         named = ", ".join(map(str, bare[:LINES_NAMED])) + (
             f" and {len(bare) - LINES_NAMED} more" if len(bare) > LINES_NAMED else ""

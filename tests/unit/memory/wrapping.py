@@ -14,7 +14,6 @@ class Wrapping:
     def __init__(self, rooms: Rooms, key: str = "demo") -> None:
         self.rooms, self.key = rooms, key
         self.agent = rooms.agent()
-        self.waiting = False
 
     @property
     def today(self) -> str:
@@ -23,7 +22,6 @@ class Wrapping:
 
     def record(self, content: str = "Connection pool is exhausted under checkout load", **more: Any) -> str:
         """Record an observation and give its id."""
-        self.waiting = True
         episode_id: str = self.agent.do(
             "record", content=content, episode_type="observation", project_key=self.key, **more
         ).episode_id
@@ -34,13 +32,12 @@ class Wrapping:
 
         `delete` is an episode that goes between prepare and save.
         """
-        if not self.waiting:
+        if not self.agent.do("status", project_key=self.key).episodes_waiting:
             self.record("Something to wrap")
         opened = self.agent.do("prepare_wrap", project_key=self.key)
         if delete:
             self.agent.do("delete_episode", project_key=self.key, episode_id=delete)
         lines = "\n".join(patterns).replace("{today}", self.today)
-        self.waiting = False
         done: Saved = self.agent.do(
             "save_continuity", project_key=self.key, text=text(Patterns=lines or "none yet"), wrap_token=opened.wrap_token
         )

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
 from console.dialogs.handover import KEEP_AFTER_SECONDS
 from console.drafts import Draft, Drafts
-from console.widgets.beside import BesideTexts, lines_of
+from console.widgets.beside import BesideTexts, lines_of, moment
 from console.widgets.document import Line, Section
 from console.widgets.editor import editable
 from console.widgets.meter import Measure
@@ -71,7 +71,7 @@ class AdoptDialog(Dialog[Any]):
         self._over = False
         self._receipt: Adopted | None = None
         version = standing.version
-        pages = {"kept": ("the kept text", self._kept_page()), "about": ("what it is", self._about_page())}
+        pages = {"kept": ("kept text", self._kept_page()), "about": ("about it", self._about_page())}
         self.texts = BesideTexts(
             self._draft.text if self._draft else detail.text, version.text if version else "", standing.revision, pages
         )
@@ -117,7 +117,7 @@ class AdoptDialog(Dialog[Any]):
         because = f"a save that was refused ({row.code})" if row.code else "a draft that its agent left behind"
         facts = (
             Line(because, label="kept of"),
-            Line(f"{row.client_name or 'a client without a name'}, at {row.created_at}", label="by"),
+            Line(f"{row.client_name or 'a client without a name'}, at {moment(row.created_at)}", label="by"),
             Line(f"wrap {row.wrap_id}, generation {row.generation}, {row.wrap_state}", label="written for"),
             Line(f"{detail.episodes} frozen; the new wrap covers them", label="episodes"),
             Line(f"revision {detail.prepared_revision} of the continuity", label="written from"),

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
 from console.text import block
+from console.widgets.beside import moment
 from console.widgets.document import Line, Section
 from core.errors import Refusal, StoreError
 from core.texts import REASON_LIMIT
@@ -49,7 +50,7 @@ class DealWithDialog(Dialog[Any]):
         older = " The older drafts of its wrap are marked with it." if row.kind == "draft" else ""
         facts = (
             Line(f"{because}, for wrap {row.wrap_id}", label="kept"),
-            Line(f"{row.characters:,} characters, at {row.created_at}", label="text"),
+            Line(f"{row.characters:,} characters, at {moment(row.created_at)}", label="text"),
         )
         begins = tuple(Line(line) for line in block(row.beginning, BEGINNING_LINES, 90))
         follows = (Line(f"It is kept, and waits for nobody any more.{older}", "", "✓"),)

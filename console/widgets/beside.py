@@ -131,3 +131,8 @@ class BesideTexts(Vertical):
 def lines_of(text: str) -> tuple[Line, ...]:
     """A text as lines, or that there is none."""
     return tuple(Line(line) for line in text.splitlines()) or (Line("no text", "muted"),)
+
+
+def moment(stored: str) -> str:
+    """A stored time to the second, as a person reads it."""
+    return f"{stored[:19].replace('T', ' ')} UTC" if stored.endswith("Z") else stored

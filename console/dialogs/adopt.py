@@ -139,6 +139,10 @@ class AdoptDialog(Dialog[Any]):
         if self._receipt is None:
             self.texts.show_side(side)
 
+    def action_scroll_body(self, step: int) -> None:
+        """Page up and down move the left side, unless the editor has the keys."""
+        self.texts.scroll_page(step)
+
     def action_to_editor(self) -> None:
         """Go to the text that is to stand."""
         if self._receipt is None:

@@ -49,6 +49,7 @@ class BesideTexts(Vertical):
         self.side = "standing"
         self._moved: tuple[str, int] | None = None
         self.sides, self.stands, self.yours = Lines(), Lines(), Lines()
+        self.left_box = VerticalScroll(can_focus=False)
         self.editor = Editor(text, id="editor")
         self.meter = Meter()
 
@@ -56,7 +57,7 @@ class BesideTexts(Vertical):
         """The line of pages, left and right, the meter."""
         yield self.sides
         with Horizontal(id="texts"):
-            with Vertical(id="left", classes="column"), VerticalScroll(can_focus=False):
+            with Vertical(id="left", classes="column"), self.left_box:
                 yield self.stands
             with Vertical(id="right", classes="column"):
                 yield self.yours
@@ -92,6 +93,10 @@ class BesideTexts(Vertical):
         marked = "  ".join(f"{'▸' if name == side else ' '}F{number} {words}" for number, (name, words) in enumerate(names, 2))
         self.sides.set_lines(Line(f"{marked}   F6 your text", "muted"))
         self._show_left()
+
+    def scroll_page(self, step: int) -> None:
+        """Scroll the left side by a page."""
+        self.left_box.scroll_relative(y=step * max(1, self.left_box.size.height - 1), animate=False)
 
     def show_moved(self, text: str, revision: int) -> None:
         """What stands is another text now: show what changed under the one that is being edited."""

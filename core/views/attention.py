@@ -100,10 +100,15 @@ def of_slots(rows: Iterable[SlotRow]) -> list[Attention]:
     return found
 
 
-def of_salvage(project_key: str, wrap_id: int, count: int, code: str) -> Attention:
-    """Late texts that were refused and kept, which nobody has dealt with."""
+def of_salvage(project_key: str, wrap_id: int, count: int, code: str | None, drafts: int = 0) -> Attention:
+    """Late texts that were refused and kept, and drafts that an ended wrap left behind, which nobody has dealt with."""
     texts = "a late text" if count == 1 else f"{count} late texts"
-    what = f"{texts} for wrap {wrap_id} of {project_key}, refused ({code}), kept as salvage"
+    left = "a draft" if drafts == 1 else f"{drafts} drafts"
+    if not count:
+        what = f"{left} of wrap {wrap_id} of {project_key}, which ended without a save, kept"
+    else:
+        beside = f", and {left} beside" if drafts else ""
+        what = f"{texts} for wrap {wrap_id} of {project_key}, refused ({code}), kept as salvage{beside}"
     return Attention("salvage", project_key, what, (), f"wrap:{wrap_id}", None, 0)
 
 

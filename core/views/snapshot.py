@@ -10,6 +10,7 @@ from core.clock import parse_stamp, stamp
 from core.life import connections
 from core.life.beats import Beat
 from core.life.witness import Witness
+from core.memory.kept_texts import LEFT_BEHIND
 from core.models import ConnectionFacts, Judgement
 from core.store.deed import Reading
 from core.views import attention, sessions, slots, trail, wraps
@@ -86,14 +87,19 @@ def take(reading: Reading, witness: Witness, *, broken_trail: str | None = None)
     open_rows = wraps.open_wraps(reading, witness, beats, newest)
     first, last = trail.bounds(reading)
     waiting = reading.all(
-        "select project_key, wrap_id, count(*) as texts, max(code) as code from salvage where dealt_with_at is null group by project_key, wrap_id"
+        "select project_key, wrap_id, sum(code is not null) as texts, sum(code is null) as drafts, max(code) as code from ("
+        "select project_key, wrap_id, code from salvage where dealt_with_at is null"
+        f" union all select t.project_key, t.wrap_id, null from drafts t where t.dealt_with_at is null and {LEFT_BEHIND}"
+        ") group by project_key, wrap_id"
     )
     look = sessions.Look(witness, beats, newest)
     open_sessions = sessions.open_sessions(reading, look)
     open_slots = slots.open_slots(reading, open_sessions, now)
     figures = {row["name"]: int(row["value"]) for row in reading.all(COUNTED)}
     found = attention.of_wraps(open_rows) + attention.of_sessions(open_sessions) + attention.of_slots(open_slots)
-    found += [attention.of_salvage(row["project_key"], row["wrap_id"], row["texts"], row["code"]) for row in waiting]
+    found += [
+        attention.of_salvage(row["project_key"], row["wrap_id"], row["texts"], row["code"], row["drafts"]) for row in waiting
+    ]
     if broken_trail:
         found.append(attention.of_trail(broken_trail))
     return Snapshot(

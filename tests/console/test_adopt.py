@@ -132,6 +132,17 @@ async def test_a_continuity_that_moves_under_it_is_shown_and_every_character_is_
     assert events(room_scene, "continuity_adopted") == []
 
 
+async def test_page_down_moves_the_left_side(room_scene: Scene) -> None:
+    item_id = leave_draft(room_scene, text(State="\n".join(f"line {number}" for number in range(200))))
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        dialog = await opened(pilot, app, item_id)
+        await pilot.press("f4", "pagedown")
+        await until(pilot, lambda: dialog.texts.left_box.scroll_y > 10)
+        await pilot.press("pageup")
+        await until(pilot, lambda: dialog.texts.left_box.scroll_y == 0)
+
+
 async def test_what_was_typed_is_taken_up_again(room_scene: Scene) -> None:
     item_id = leave_draft(room_scene, text(State="half of it"))
     app = room_scene.app()

@@ -17,6 +17,7 @@ from core.store.library import sqlite3
 from core.trail.verify import verify_store
 from core.views import continuity as continuity_view
 from core.views import kept_texts as kept_view
+from core.views.snapshot import take
 from tests.rooms import SECTIONS, Rooms, refused, text, trail
 
 HOSTILE = "[/x] [red]bold\x1b[31m \u202eevil\u202c \x9b2J {0} %s\r\nnext\u2028line 统一 🏳️‍🌈 " + "]" * 50
@@ -461,6 +462,21 @@ def test_patterns_are_told_to_stand_in_the_text_again_and_keep_their_levels(room
 
 
 # views
+
+
+def test_what_was_left_behind_needs_a_person_until_it_is_dealt_with(rooms: Rooms, left: Left) -> None:
+    def needed() -> list[str]:
+        with left.operator.snapshot() as view:
+            return [one.what for one in take(view, left.operator.witness).attention if one.kind == "salvage"]
+
+    wrap = left.opened.wrap_id
+    assert needed() == [f"a draft of wrap {wrap} of demo, which ended without a save, kept"]
+    refused(left.agent, "save_continuity", project_key="demo", text="too late", wrap_token=left.opened.wrap_token)
+    assert needed() == [f"a late text for wrap {wrap} of demo, refused (wrap_cancelled), kept as salvage, and a draft beside"]
+    left.operator.do("deal_with", kind="draft", item_id=left.draft_id)
+    assert needed() == [f"a late text for wrap {wrap} of demo, refused (wrap_cancelled), kept as salvage"]
+    left.operator.do("deal_with", kind="salvage", item_id=1)
+    assert needed() == []
 
 
 def test_kept_texts_are_paged_over_both_kinds_without_loss_or_repetition(rooms: Rooms) -> None:

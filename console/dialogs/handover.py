@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import SelectionList, TextArea
+from textual.widgets import SelectionList
 
 from console.dialogs.base import DialogButton, Do, Field, Lines
 from console.dialogs.session_dialog import SessionDialog
-from console.diff import diff_lines
 from console.drafts import Draft, Drafts
 from console.text import copyable, one_line
+from console.widgets.beside import BesideTexts
 from console.widgets.document import Line, Section
-from console.widgets.editor import Editor, editable
-from console.widgets.meter import Measure, Meter
+from console.widgets.editor import editable
+from console.widgets.meter import Measure
 from core.errors import Refusal, StoreError
 from core.sessions import shrink
 from core.sessions.limits import CAPTURE_LIMIT, FOCUS_LIMIT, REASON_LIMIT, SLOT_BODY_LIMIT, SUMMARY_LIMIT
@@ -32,13 +31,6 @@ from core.texts import REASON_LIMIT as OVERRIDE_LIMIT
 from core.views.sessions import SessionDetail
 from core.views.snapshot import Snapshot
 
-Side = Literal["standing", "changes", "capture", "evidence"]
-SIDES: tuple[tuple[Side, str], ...] = (
-    ("standing", "F2 stands now"),
-    ("changes", "F3 changes"),
-    ("capture", "F4 captures"),
-    ("evidence", "F5 who is at work"),
-)
 KEEP_AFTER_SECONDS = 0.5
 NOTHING_HINT = "nothing is ticked (F4): why there is nothing; may stay empty"
 TITLE_SHOWN = 90
@@ -64,24 +56,14 @@ class HandoverDialog(SessionDialog):
 
     DEFAULT_CSS = """
     HandoverDialog {
-        & #texts { height: 1fr; min-height: 5; }
-        & .column { width: 1fr; height: 1fr; }
-        & .column > .name { height: 1; color: $text-muted; text-style: bold; }
-        & #left { padding: 0 2 0 0; }
-        & #left > VerticalScroll { height: 1fr; scrollbar-size-vertical: 1; }
-        & #capture { height: 1fr; border: none; padding: 0; background: $panel; display: none; scrollbar-size-vertical: 1; }
+        & #capture { height: 1fr; border: none; padding: 0; background: $panel; scrollbar-size-vertical: 1; display: none; }
+        & #capture.-page { display: block; }
         & #left > EvidenceList { margin: 0; }
-        &.-small #left > EvidenceList { display: none; }
+        &.-small #left > EvidenceList { display: none; } &.-small #left > EvidenceList.-page { display: block; }
         & Field > .label { width: 11; }
-        & #right > #yours { height: 1; }
-        &.-standing #stands, &.-changes #stands { display: block; }
-        &.-capture #capture { display: block; } &.-capture #stands { display: none; }
-        &.-evidence #stands { display: none; } &.-evidence #left > EvidenceList { display: block; }
         & #shrink-reason, & #nothing { display: none; &.-asked { display: block; } }
         & #receipt { display: none; }
-        &.-done #texts, &.-done Meter, &.-done #sides { display: none; } &.-done #receipt { display: block; }
-        &.-narrow #texts { layout: vertical; }
-        &.-narrow #left { height: 2fr; padding: 0; } &.-narrow #right { height: 3fr; }
+        &.-done BesideTexts { display: none; } &.-done #receipt { display: block; }
     }
     """
 
@@ -90,23 +72,18 @@ class HandoverDialog(SessionDialog):
         super().__init__(heading, detail.row, do, whole=True)
         self.detail = detail
         self._drafts = drafts
-        self.standing = detail.standing_text or ""
-        self.revision = detail.standing_revision
         self._draft = draft if draft is not None and draft.kind == self.KIND else None
-        self._conflict: tuple[str, int] | None = None
-        self._side: Side = "standing"
         self._allow_shrink = False
         self._keeping: Timer | None = None
         self._sent = False
         self._touched = False
         self.bound = detail.slot is not None
         self.cap = SLOT_BODY_LIMIT if self.bound else FOCUS_LIMIT
-        self.sides = Lines(id="sides")
-        self.stands = Lines(id="standing-text")
-        self.yours = Lines(id="yours")
-        self.editor = Editor(self._draft.text if self._draft else self.standing, id="editor")
         self.capture: SelectionList[str] = SelectionList(id="capture")
-        self.meter = Meter()
+        standing = detail.standing_text or ""
+        pages = {"capture": ("captures", self.capture), "evidence": ("who is at work", self.evidence)}
+        self.texts = BesideTexts(self._draft.text if self._draft else standing, standing, detail.standing_revision, pages)
+        self.editor, self.meter = self.texts.editor, self.texts.meter
         self.receipt = Lines(id="receipt")
         self.summary = Field(
             "summary", self._draft.summary if self._draft else "", placeholder="what the session did", id="summary"
@@ -129,17 +106,7 @@ class HandoverDialog(SessionDialog):
     def body(self) -> Iterable[Widget]:
         """What is at stake, the two texts, the meter."""
         yield self.about
-        yield self.sides
-        with Horizontal(id="texts"):
-            with Vertical(id="left", classes="column"):
-                with VerticalScroll(id="stands", can_focus=False):
-                    yield self.stands
-                yield self.capture
-                yield self.evidence
-            with Vertical(id="right", classes="column"):
-                yield self.yours
-                yield self.editor
-        yield self.meter
+        yield self.texts
         yield self.receipt
 
     def fields(self) -> Iterable[Widget]:
@@ -160,25 +127,28 @@ class HandoverDialog(SessionDialog):
             self.capture.add_option((Content(one_line(f"{one.kind}: {one.title} (in its ledger)", TITLE_SHOWN)), one.id, True))
         for one in self.detail.uncaptured:
             self.capture.add_option((Content(one_line(f"{one.kind}: {one.title}", TITLE_SHOWN)), one.id, False))
-        self.yours.set_sections((Section("Your text (F6)", ()),))
-        self.show_side("standing")
         self._measure()
         if self._draft is not None:
             moved = f", made from revision {self._draft.revision}" if self._draft.revision != self.revision else ""
             self.say(f"Your draft was kept and is taken up again{moved}.", "accent")
             if moved:
-                self._conflict = (self.standing, self.revision)
-                self.standing, self.revision = self._draft.standing, self._draft.revision
-                self._show_conflict()
+                standing, revision = self.standing, self.revision
+                self.texts.standing, self.texts.revision = self._draft.standing, self._draft.revision
+                self._show_conflict(standing, revision)
 
-    def on_resize(self, event: events.Resize) -> None:
-        """A narrow terminal has one text above the other."""
-        super().on_resize(event)
-        self.set_class(event.size.width < 100, "-narrow")
+    @property
+    def standing(self) -> str:
+        """The text that stood when the editing began."""
+        return self.texts.standing
+
+    @property
+    def revision(self) -> int:
+        """The revision that the text is made from."""
+        return self.texts.revision
 
     # the left side
 
-    def action_side(self, side: Side) -> None:
+    def action_side(self, side: str) -> None:
         """Show this on the left."""
         if not self._sent:
             self.show_side(side)
@@ -192,39 +162,22 @@ class HandoverDialog(SessionDialog):
         if not self._sent:
             self.editor.focus(scroll_visible=False)
 
-    def show_side(self, side: Side) -> None:
+    def show_side(self, side: str) -> None:
         """Show what stands, the changes, the captures or the evidence."""
-        self._side = side
-        for name, _ in SIDES:
-            self.set_class(name == side, f"-{name}")
         if side != "capture" and self.capture.has_focus:
             self.editor.focus(scroll_visible=False)
-        marked = "  ".join(f"▸{words}" if name == side else f" {words}" for name, words in SIDES)
-        self.sides.set_lines(Line(f"{marked}   F6 your text", "muted"))
-        self._show_left()
+        self.texts.show_side(side)
 
-    def _show_left(self) -> None:
-        if self._conflict is not None:
-            text, revision = self._conflict
-            title = f"It has moved under you: revision {self.revision} before, {revision} now"
-            self.stands.set_sections(
-                (
-                    Section(title, diff_lines(self.standing, text)),
-                    Section(f"Revision {revision}, whole", (Line(text or "empty"),)),
-                )
-            )
-        elif self._side == "changes":
-            self.stands.set_sections((Section("What your text would change", diff_lines(self.standing, self.text)),))
-        else:
-            title = f"Stands now, revision {self.revision}, {len(self.standing):,} characters"
-            self.stands.set_sections((Section(title, (Line(self.standing) if self.standing else Line("no text", "muted"),)),))
+    def action_scroll_body(self, step: int) -> None:
+        """Page up and down move the left side, unless the editor has the keys."""
+        self.texts.scroll_page(step)
 
     # what is typed
 
     @property
     def text(self) -> str:
         """The text that is to stand, as it will be stored."""
-        return self.editor.text.strip()
+        return self.texts.text
 
     @property
     def measure(self) -> Measure:
@@ -232,8 +185,8 @@ class HandoverDialog(SessionDialog):
         floor = 0 if self.bound else shrink.floor(self.standing)
         return Measure(len(self.text), self.cap, floor, len(self.standing))
 
-    @on(TextArea.Changed)
-    def _edited(self, event: TextArea.Changed) -> None:
+    @on(BesideTexts.Edited)
+    def _edited(self, event: BesideTexts.Edited) -> None:
         event.stop()
         self._measure()
         self._keep_soon()
@@ -260,10 +213,8 @@ class HandoverDialog(SessionDialog):
         self.shrink_button.set_label(f"F8 let the base shrink: {'on' if self._allow_shrink else 'off'}")
         self.shrink_reason.set_class(self._allow_shrink, "-asked")
         self.nothing.set_class(not self.named and not self.detail.ledger and not self._sent, "-asked")
-        self.revision_button.display = self._conflict is not None and not self._sent and not self._over
+        self.revision_button.display = self.texts.moved is not None and not self._sent and not self._over
         self.copy_button.display = self._sent and self.for_agent() != ""
-        if self._side == "changes" and self._conflict is None:
-            self._show_left()
         self.refresh_buttons()
         self.fit_soon()
 
@@ -286,8 +237,8 @@ class HandoverDialog(SessionDialog):
         found = self.measure
         if self._sent:
             return "It is done already; enter or esc closes."
-        if self._conflict is not None:
-            return f"It is at revision {self._conflict[1]} now: F9 goes on from there, with your text as it is."
+        if self.texts.moved is not None:
+            return f"It is at revision {self.texts.moved[1]} now: F9 goes on from there, with your text as it is."
         if not self.summary.text.strip():
             return "A summary is required: what the session did."
         if len(self.summary.text.strip()) > SUMMARY_LIMIT:
@@ -385,23 +336,22 @@ class HandoverDialog(SessionDialog):
         if moved and isinstance(found, Refusal):
             text = found.facts.get("current_body", found.facts.get("current_focus")) or ""
             revision = found.facts.get("current_revision", found.facts.get("current_focus_revision"))
-            self._conflict = (str(text), int(revision or 0))
-            self._show_conflict()
+            self._show_conflict(str(text), int(revision or 0))
             self.hold(f"{found.sentence} Your text is as it was.")
         else:
             super().refused(found)
             self._measure()
 
-    def _show_conflict(self) -> None:
-        self.show_side("standing")
+    def _show_conflict(self, text: str, revision: int) -> None:
+        if self.capture.has_focus:
+            self.editor.focus(scroll_visible=False)
+        self.texts.show_moved(text, revision)
         self._measure()
 
     def action_take_revision(self) -> None:
         """Go on from what stands now, with the text as typed."""
-        if self._conflict is not None and not self._sent:
-            self.standing, self.revision = self._conflict
-            self._conflict = None
-            self.show_side("changes")
+        if self.texts.moved is not None and not self._sent:
+            self.texts.take_moved()
             self._measure()
             self.hold(f"Going on from revision {self.revision}: look at what your text would change.")
 
@@ -413,7 +363,7 @@ class HandoverDialog(SessionDialog):
         if self._over or self.busy:
             return
         revision = self._revision_in(snapshot)
-        known = self._conflict[1] if self._conflict else self.revision
+        known = self.texts.moved[1] if self.texts.moved else self.revision
         if revision is not None and revision != known:
             self.run_worker(self._read_again(), exclusive=True, group="read-again", exit_on_error=False)
 
@@ -428,9 +378,8 @@ class HandoverDialog(SessionDialog):
         detail = await asyncio.to_thread(read_detail, self.app, self.row.session_id)
         if detail is None or self._sent or not self.is_mounted:
             return
-        if detail.standing_revision != (self._conflict[1] if self._conflict else self.revision):
-            self._conflict = (detail.standing_text or "", detail.standing_revision)
-            self._show_conflict()
+        if detail.standing_revision != (self.texts.moved[1] if self.texts.moved else self.revision):
+            self._show_conflict(detail.standing_text or "", detail.standing_revision)
             self.hold(
                 f"changed: what stands is at revision {detail.standing_revision} now. Your text is as it was; F9 goes on from there."
             )

@@ -8,6 +8,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import TextArea
 
 from console.diff import diff_lines
@@ -16,8 +17,11 @@ from console.widgets.editor import Editor
 from console.widgets.meter import Meter
 from console.widgets.sections import Lines
 
-Pages = Mapping[str, tuple[str, tuple[Section, ...]]]
-"""Further pages of the left side: a name, what it is called in the line of pages, and what it shows."""
+Page = tuple[Section, ...] | Widget
+Pages = Mapping[str, tuple[str, Page]]
+"""Further pages of the left side: a name, what it is called in the line of pages, and what it shows: lines, or a widget of its own.
+
+A widget has the class `-page` while it is the page shown; whether it is there at other times its own dialog says."""
 NARROW = 100
 """Columns under which one text stands above the other."""
 
@@ -47,7 +51,8 @@ class BesideTexts(Vertical):
         self.standing, self.revision = standing, revision
         self.pages = dict(pages)
         self.side = "standing"
-        self._moved: tuple[str, int] | None = None
+        self.moved: tuple[str, int] | None = None
+        self._widgets = {name: page for name, (_, page) in self.pages.items() if isinstance(page, Widget)}
         self.sides, self.stands, self.yours = Lines(), Lines(), Lines()
         self.left_box = VerticalScroll(can_focus=False)
         self.editor = Editor(text, id="editor")
@@ -57,8 +62,10 @@ class BesideTexts(Vertical):
         """The line of pages, left and right, the meter."""
         yield self.sides
         with Horizontal(id="texts"):
-            with Vertical(id="left", classes="column"), self.left_box:
-                yield self.stands
+            with Vertical(id="left", classes="column"):
+                with self.left_box:
+                    yield self.stands
+                yield from self._widgets.values()
             with Vertical(id="right", classes="column"):
                 yield self.yours
                 yield self.editor
@@ -90,6 +97,10 @@ class BesideTexts(Vertical):
         if side not in dict(names):
             return
         self.side = side
+        own = self._widgets.get(side)
+        self.left_box.display = own is None
+        for widget in self._widgets.values():
+            widget.set_class(widget is own, "-page")
         marked = "  ".join(f"{'▸' if name == side else ' '}F{number} {words}" for number, (name, words) in enumerate(names, 2))
         self.sides.set_lines(Line(f"{marked}   F6 your text", "muted"))
         self._show_left()
@@ -100,11 +111,18 @@ class BesideTexts(Vertical):
 
     def show_moved(self, text: str, revision: int) -> None:
         """What stands is another text now: show what changed under the one that is being edited."""
-        self._moved = (text, revision)
+        self.moved = (text, revision)
         self.show_side("standing")
 
+    def take_moved(self) -> None:
+        """Go on from the text that stands now."""
+        if self.moved is not None:
+            self.standing, self.revision = self.moved
+            self.moved = None
+            self.show_side("changes")
+
     def set_page(self, name: str, sections: tuple[Section, ...]) -> None:
-        """Change what a further page shows."""
+        """Change the lines that a further page shows."""
         words, before = self.pages[name]
         if sections != before:
             self.pages[name] = (words, sections)
@@ -112,18 +130,19 @@ class BesideTexts(Vertical):
                 self._show_left()
 
     def _show_left(self) -> None:
-        if self.side in self.pages:
-            self.stands.set_sections(self.pages[self.side][1])
-        elif self.side == "changes":
+        page = self.pages[self.side][1] if self.side in self.pages else None
+        if isinstance(page, tuple):
+            self.stands.set_sections(page)
+        elif self.side == "changes" and self.moved is None:
             self.stands.set_sections((Section("What your text would change", diff_lines(self.standing, self.text)),))
-        elif self._moved is not None:
-            text, revision = self._moved
+        elif self.moved is not None:
+            text, revision = self.moved
             title = f"It has moved under you: revision {self.revision} before, {revision} now"
-            whole = Section(f"Revision {revision}, whole", lines_of(text))
+            whole = Section(f"Revision {revision}, whole", (Line(text or "empty"),))
             self.stands.set_sections((Section(title, diff_lines(self.standing, text)), whole))
         else:
             title = f"Stands now, revision {self.revision}, {len(self.standing):,} characters"
-            self.stands.set_sections((Section(title, lines_of(self.standing)),))
+            self.stands.set_sections((Section(title, (Line(self.standing) if self.standing else Line("no text", "muted"),)),))
 
     @on(TextArea.Changed)
     def _changed(self, event: TextArea.Changed) -> None:

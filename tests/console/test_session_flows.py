@@ -131,8 +131,8 @@ async def test_a_revision_that_moves_is_shown_beside_the_text_and_can_be_gone_on
         mine = dialog.editor.text
         other = standing + "\nSomebody else's line."
         room_scene.live.do("brain_update_project_focus", project_key="search", current_focus=other, expected_focus_revision=0)
-        await until(pilot, lambda: dialog._conflict is not None)
-        assert dialog.editor.text == mine and "moved under you" in str(dialog.stands.sections)
+        await until(pilot, lambda: dialog.texts.moved is not None)
+        assert dialog.editor.text == mine and "moved under you" in str(dialog.texts.stands.sections)
         assert "F9" in dialog.why_not() and dialog.revision_button.display
         await press(pilot, "f9")
         assert dialog.revision == 1 and dialog.standing == other and dialog.editor.text == mine
@@ -165,8 +165,8 @@ async def test_a_refusal_by_the_revision_inside_the_transaction_keeps_the_text_t
         dialog.typed.text = dialog.row.session_id[:6]
         await until(pilot, lambda: dialog.may_confirm)
         await press(pilot, "ctrl+s")
-        await until(pilot, lambda: dialog._conflict is not None)
-        assert dialog._conflict == (other, 1) and dialog.editor.text == mine and dialog.result_of_back() is None
+        await until(pilot, lambda: dialog.texts.moved is not None)
+        assert dialog.texts.moved == (other, 1) and dialog.editor.text == mine and dialog.result_of_back() is None
     assert events(room_scene, "brain_session_relay")[-1][0] == "refused"
     assert "MINE" not in events(room_scene, "brain_session_relay")[-1][1]
 
@@ -234,7 +234,7 @@ async def test_a_draft_from_an_older_revision_comes_back_as_a_conflict(room_scen
             "brain_update_project_focus", project_key="search", current_focus=standing + "!", expected_focus_revision=0
         )
         dialog = await dialog_by(pilot, app, "E")
-        assert dialog._conflict == (standing + "!", 1) and dialog.editor.text == "MINE " + standing
+        assert dialog.texts.moved == (standing + "!", 1) and dialog.editor.text == "MINE " + standing
 
 
 async def test_an_end_writes_the_text_and_a_second_press_says_already(room_scene: Scene) -> None:

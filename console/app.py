@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from console.feed import Feed
     from console.panes.base import Pane
     from core.life.processes import Processes
+    from core.memory.kept_texts import KeptText
+    from core.memory.salvage import Salvaged
     from core.room import Room
     from core.views.look import Looker
     from core.views.wraps import WrapRow
@@ -493,10 +495,11 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         except StoreError as error:
             self.call_from_thread(self.say, str(error), severity="error")
             return
-        if detail is None or not detail.salvage:
+        if detail is None or not (detail.salvage or detail.drafts):
             self.call_from_thread(self.say, f"No late text was kept for wrap {row.wrap_id}.")
             return
-        self.call_from_thread(self.push_screen, SalvageDialog(row.project_key or "no project", row.wrap_id, detail.salvage))
+        texts: tuple[Salvaged | KeptText, ...] = (*detail.salvage, *detail.drafts)
+        self.call_from_thread(self.push_screen, SalvageDialog(row.project_key or "no project", row.wrap_id, texts))
 
     def verify_trail(self) -> None:
         """Check the trail link by link, with progress."""

@@ -1,4 +1,4 @@
-"""What was kept of late saves for a wrap: the list of texts with the chosen one beside it (room.md 2.8)."""
+"""What was kept of late saves and of drafts for a wrap: the list of texts with the chosen one beside it (room.md 2.8)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from console.rows import Cell, Row
 from console.table import Column, RowTable
 from console.widgets.split import ListDetail
 from core.clock import parse_stamp
+from core.memory.kept_texts import KeptText
 from core.memory.salvage import Salvaged
 
 COLUMNS = (
@@ -33,9 +34,9 @@ class SalvageDialog(ReadingDialog):
 
     HINT = "↑↓ texts · tab to the text · / find · y copy · esc close"
 
-    def __init__(self, project_key: str, wrap_id: int, texts: tuple[Salvaged, ...]) -> None:
+    def __init__(self, project_key: str, wrap_id: int, texts: tuple[Salvaged | KeptText, ...]) -> None:
         super().__init__(f"Salvage of wrap {wrap_id} of {project_key}")
-        self._texts = {str(one.id): one for one in texts}
+        self._texts = {f"{one.code or 'draft'}:{one.id}": one for one in texts}
         self.table = RowTable(COLUMNS, empty="Nothing was kept for this wrap", markable=False)
         self.split = ListDetail(self.table, self.detail)
 
@@ -54,7 +55,7 @@ class SalvageDialog(ReadingDialog):
                 key,
                 (
                     _time(one.created_at),
-                    one.code,
+                    one.code or "a draft",
                     f"{len(one.text):,}",
                     Cell("dealt with", "muted") if one.dealt_with_at else Cell("waiting", "warning"),
                 ),
@@ -67,7 +68,7 @@ class SalvageDialog(ReadingDialog):
         event.stop()
         one = self._texts.get(event.key or "")
         if one is not None:
-            self.detail.show(document_of(one.text, f"salvage:{one.id}"))
+            self.detail.show(document_of(one.text, event.key or ""))
 
     @on(RowTable.Chosen)
     def _chosen(self, event: table_messages.Chosen) -> None:

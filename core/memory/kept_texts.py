@@ -87,6 +87,12 @@ def newest_draft(reading: Reading, wrap_id: int) -> KeptText | None:
     return find(reading, "draft", row["id"]) if row else None
 
 
+def drafts_of_wrap(reading: Reading, wrap_id: int) -> list[KeptText]:
+    """The drafts of a wrap, newest first."""
+    rows = reading.all("select id from drafts where wrap_id = ? order by id desc", (wrap_id,))
+    return [item for row in rows if (item := find(reading, "draft", row["id"]))]
+
+
 def deal_with(deed: Deed, *, kind: KeptKind, item_id: int, note: str | None = None) -> DealtWith:
     """Mark a kept text as dealt with; it is kept, and waits for nobody. A draft takes the older drafts of its wrap with it.
 

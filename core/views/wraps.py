@@ -11,6 +11,7 @@ from core.life import connections
 from core.life.beats import Beat
 from core.life.witness import Witness, session_ended_at
 from core.memory import salvage, wraps
+from core.memory.kept_texts import KeptText, drafts_of_wrap
 from core.models import Judgement
 from core.projects import find
 from core.store.deed import Reading
@@ -61,13 +62,14 @@ class FrozenEpisode:
 
 @dataclass(frozen=True, slots=True)
 class WrapDetail:
-    """Everything about one wrap: its row, its timeline out of the trail, what it froze, and what was salvaged."""
+    """Everything about one wrap: its row, its timeline out of the trail, what it froze, what was salvaged, and what was drafted."""
 
     row: WrapRow
     timeline: tuple[TrailRow, ...]
     episodes: tuple[FrozenEpisode, ...]
     episodes_total: int
     salvage: tuple[salvage.Salvaged, ...]
+    drafts: tuple[KeptText, ...]
     notices: tuple[str, ...]
 
 
@@ -116,6 +118,7 @@ def wrap_detail(reading: Reading, witness: Witness, wrap_id: int) -> WrapDetail 
         episodes,
         len(wrap.episode_ids),
         tuple(salvage.of_wrap(reading, wrap_id)),
+        tuple(drafts_of_wrap(reading, wrap_id)),
         tuple(f"{row['created_at']} {row['text']}" for row in told),
     )
 

@@ -11,14 +11,16 @@ from console.app import ConsoleApp
 from console.dialogs.adopt import KIND, AdoptDialog
 from console.dialogs.base import now
 from console.dialogs.deal_with import DealWithDialog
+from console.dialogs.salvage import SalvageDialog
 from core.memory.kept_texts import KeptKind
 from core.views import continuity as continuity_view
 from core.views import kept_texts as kept_view
+from core.views.wraps import ended_wraps
 from tests.console.dialog_host import drawn, type_in
 from tests.console.hostile import ACTING
 from tests.console.scene import SIZES, Scene, quiet, ready
 from tests.console.waiting import settled, until
-from tests.rooms import text
+from tests.rooms import refused, text
 
 PROJECT = "ledger"
 
@@ -215,6 +217,23 @@ async def test_a_kept_text_is_dealt_with_by_its_dialog(room_scene: Scene) -> Non
         await until(pilot, lambda: len(app.screen_stack) == 1)
     ((outcome, data),) = events(room_scene, "kept_text_dealt_with")
     assert outcome == "done" and "nothing in it" in data
+
+
+async def test_the_salvage_of_a_wrap_lists_its_drafts_beside_its_late_texts(room_scene: Scene) -> None:
+    leave_draft(room_scene, "half of it")
+    with room_scene.operator.snapshot() as view:
+        (kept,) = kept_view.kept_texts(view, project_key=PROJECT).rows
+        token = view.one("select wrap_token from wraps where id = ?", (kept.wrap_id,))[0]
+        (row,) = [one for one in ended_wraps(view, room_scene.operator.witness) if one.wrap_id == kept.wrap_id]
+    refused(room_scene.blocked, "save_continuity", project_key=PROJECT, text="all of it", wrap_token=token)
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, ready(app))
+        app.show_salvage(row)
+        await until(pilot, lambda: isinstance(app.screen, SalvageDialog) and settled(app))
+        await until(pilot, lambda: "all of it" in drawn(app) and "a draft" in drawn(app))
+        await pilot.press("j")
+        await until(pilot, lambda: "half of it" in drawn(app))
 
 
 PICTURED = text(

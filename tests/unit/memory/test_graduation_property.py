@@ -27,7 +27,7 @@ def claims(draw: Any) -> dict[str, Any]:
             st.lists(st.sampled_from(["1", "2", "3", "4", "5", "12", "0", "007", "999999999", "\u0663"]), min_size=1, max_size=2)
         ),
         "date": draw(st.sampled_from(["{today}", "{today}", "{today}", "2020-01-01", "2099-01-01"])),
-        "cited": draw(st.lists(st.integers(0, 30), max_size=3)),
+        "cited": draw(st.lists(st.sampled_from([0, 0, 0, 1, 2, 9]), max_size=3)),
         "words": draw(st.sampled_from(["", *WORDS])),
         "tail": draw(st.sampled_from(["", " (carried-forward)", " (level-capped)", " prose [no-contradicts]"])),
     }
@@ -71,6 +71,11 @@ class Saves(RuleBasedStateMachine):
     def wait(self, days: int) -> None:
         self.wrapping.rooms.clock.advance(days * 86_400)
 
+    @rule(words=st.sampled_from(WORDS), lines=st.lists(claims(), min_size=1, max_size=4))
+    def record_and_save(self, words: str, lines: list[dict[str, Any]]) -> None:
+        self.record(words, "agent")
+        self.save(lines)
+
     @rule(lines=st.lists(claims(), max_size=4))
     def save(self, lines: list[dict[str, Any]]) -> None:
         waiting = self.waiting()
@@ -100,7 +105,7 @@ class Saves(RuleBasedStateMachine):
         return found
 
     def written(self, claim: dict[str, Any]) -> str:
-        ids = [self.episodes[place % len(self.episodes)] for place in claim["cited"]] if self.episodes else []
+        ids = [self.episodes[-1 - place] for place in claim["cited"] if place < len(self.episodes)]
         quoted = f' "{claim["words"]}"' if claim["words"] else ""
         evidence = f" [evidence: {', '.join(ids)}{quoted}]" if ids else ""
         first, *more = claim["levels"]

@@ -70,11 +70,13 @@ Code = Literal[
     "adopt_conflict",
     "continuity_not_found",
     "continuity_revision_conflict",
+    "spore_not_found",
+    "spore_resolved",
 ]
 """Every code that a refusal may carry (room.md 2.2, sessions.md b).
 
 Ours are `baton_held`, `store_unusable`, `knowledge_not_found`, `knowledge_conflict`, `ticket_not_found`, `kept_text_not_found`,
-`adopt_conflict`, `continuity_not_found` and `continuity_revision_conflict`.
+`adopt_conflict`, `continuity_not_found`, `continuity_revision_conflict`, `spore_not_found` and `spore_resolved`.
 """
 
 

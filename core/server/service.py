@@ -12,7 +12,16 @@ from typing import Any
 
 from core.errors import Refusal, StoreError, StoreLocked
 from core.room import Room
-from core.server import crystal_tools, episode_tools, knowledge_tools, project_tools, session_tools, slot_tools, wrap_tools
+from core.server import (
+    crystal_tools,
+    episode_tools,
+    knowledge_tools,
+    loop_tools,
+    project_tools,
+    session_tools,
+    slot_tools,
+    wrap_tools,
+)
 from core.server.answers import Answer, done, printable, refused, with_notices
 from core.server.door import Door
 from core.server.tools import NAME_SHOWN, Tool
@@ -22,6 +31,7 @@ TOOLS: dict[str, Tool] = {
     for tool in (
         *episode_tools.TOOLS,
         *crystal_tools.TOOLS,
+        *loop_tools.TOOLS,
         *wrap_tools.TOOLS,
         *project_tools.TOOLS,
         *session_tools.TOOLS,

@@ -47,6 +47,7 @@ COMMANDS = {
     "continuity": "console.commands.continuity:continuity",
     "schema": "console.commands.schema:schema",
     "salvage": "console.commands.salvage:salvage",
+    "loops": "console.commands.loops:loops",
     "audit": "console.commands.audit:audit",
     "baton": "console.commands.baton:baton",
     "gate": "console.commands.gate:gate",

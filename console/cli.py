@@ -51,6 +51,7 @@ COMMANDS = {
     "audit": "console.commands.audit:audit",
     "baton": "console.commands.baton:baton",
     "gate": "console.commands.gate:gate",
+    "import": "console.commands.importing:import_",
     "serve": "console.commands.serve:serve",
     "demo": "console.commands.demo:demo",
     "doctor": "console.commands.doctor:doctor",

@@ -72,11 +72,14 @@ Code = Literal[
     "continuity_revision_conflict",
     "spore_not_found",
     "spore_resolved",
+    "import_newer_format",
+    "import_project_in_use",
+    "import_elsewhere",
 ]
 """Every code that a refusal may carry (room.md 2.2, sessions.md b).
 
 Ours are `baton_held`, `store_unusable`, `knowledge_not_found`, `knowledge_conflict`, `ticket_not_found`, `kept_text_not_found`,
-`adopt_conflict`, `continuity_not_found`, `continuity_revision_conflict`, `spore_not_found` and `spore_resolved`.
+`adopt_conflict`, `continuity_not_found`, `continuity_revision_conflict`, `spore_not_found`, `spore_resolved` and those of an import.
 """
 
 

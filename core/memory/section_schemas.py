@@ -57,7 +57,7 @@ def set_section_schema(deed: Deed, *, project_key: str, schema: str | Sequence[M
     for a list that no text could follow, `wrap_in_progress` and `wrap_partial` while a wrap is open. The same one again
     changes nothing.
     """
-    sections = _wanted(schema)
+    sections = sections_wanted(schema)
     project = projects.ensure(deed, project_key)
     key, before = project.project_key, of_project(project)
     refuse_while_open(deed, key, "The sections of an open wrap are fixed")
@@ -94,7 +94,8 @@ def refuse_while_open(deed: Deed, key: str, why: str) -> None:
         )
 
 
-def _wanted(schema: str | Sequence[Mapping[str, Any]]) -> tuple[Section, ...]:
+def sections_wanted(schema: str | Sequence[Mapping[str, Any]]) -> tuple[Section, ...]:
+    """The sections that a name or a list of sections means. Refuses `invalid_input` for a list that no text could follow."""
     if isinstance(schema, str):
         named = SCHEMAS.get(schema.strip())
         if named is None:

@@ -59,6 +59,10 @@ class View:
 class Transaction(View):
     """A write transaction, which holds the store's one write lock and reads what it writes. Verbs get it inside a deed."""
 
+    def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run one parametrised statement for every row."""
+        self._connection.executemany(sql, rows)
+
 
 def fetch(connection: Any, sql: str, parameters: Sequence[Any] | dict[str, Any], *, first: bool = False) -> Any:
     """Rows of a query. Text that is not UTF-8 (damage from outside) is read with replacement characters, never a crash."""

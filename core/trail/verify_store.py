@@ -36,7 +36,9 @@ def mismatches_with_store(view: View, sealed_before: str) -> list[str]:
     _name_mismatches(found, [f"wrap {row[0]} has ended, but the trail does not say how" for row in ended])
     saved = view.all(
         "select c.project_key, c.revision from continuity c where c.created_at >= ? and not exists (select 1 from audit a"
-        " where a.outcome = 'done' and a.subject = case when c.restored_from is null then 'wrap:' || c.wrap_id else 'project:' || c.project_key end"
+        " where a.outcome = 'done'"
+        " and a.subject = case when c.restored_from is null and c.wrap_id is not null then 'wrap:' || c.wrap_id"
+        " else 'project:' || c.project_key end"
         " and a.event = case when c.restored_from is null then 'continuity_saved' else 'continuity_restored' end"
         # a row whose data were spoilt is named by the walk, and must not end the query
         " and case when typeof(a.data) = 'text' and json_valid(a.data) then json_extract(a.data, '$.content_hash') end = c.sha256)"

@@ -1,0 +1,39 @@
+"""Stores that the real anneal-memory made (tests/data/anneal/make.py), copied so that a test may spoil them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.rooms import Rooms
+
+MADE = Path(__file__).parents[2] / "data" / "anneal"
+
+
+@pytest.fixture
+def rooms(tmp_path: Path) -> Iterator[Rooms]:
+    """Rooms on a new store."""
+    found = Rooms(tmp_path / "room" / "store.db")
+    yield found
+    found.close()
+
+
+@pytest.fixture(params=["1.0.2", "0.9.6"])
+def foreign(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The database of a real store, of either line."""
+    return copied(request.param, tmp_path)
+
+
+@pytest.fixture
+def newest(tmp_path: Path) -> Path:
+    """The database of a real store of 1.0.2."""
+    return copied("1.0.2", tmp_path)
+
+
+def copied(version: str, folder: Path) -> Path:
+    """A store of that version in a folder of its own."""
+    shutil.copytree(MADE / version, folder / "anneal")
+    return folder / "anneal" / "memory.db"

@@ -362,7 +362,8 @@ def _bound(judged: _Judged, standing: Standing, numerals: list[int]) -> tuple[st
     explanation = claim.explanation if claim else None
     if highest <= allowed:
         line = judged.line if numerals else _without_mark(judged.line)
-        grounding = judged.grounding if valid else None
+        # the whole line rests on it: any level in it may be the rung that rose
+        grounding = replace(judged.grounding, level=highest) if valid and judged.grounding else None
         detail = judged.detail or ("its level was no number" if numerals else "")
         return line, PatternLine(
             0, key, written, highest, judged.judgement, detail, bool(numerals), cited, explanation, grounding
@@ -378,7 +379,7 @@ def _bound(judged: _Judged, standing: Standing, numerals: list[int]) -> tuple[st
     stands = f"the store has it at {prior}x" if prior is not None else "the store does not know it"
     why = f"{stands}, so it may claim {allowed}x at most"
     detail = f"{judged.detail}; {why}" if judged.detail and judgement == judged.judgement else why
-    grounding = replace(judged.grounding, level=min(first.level, allowed)) if earned and judged.grounding else None
+    grounding = replace(judged.grounding, level=min(highest, allowed)) if earned and judged.grounding else None
     return line, PatternLine(0, key, written, min(highest, allowed), judgement, detail, True, cited, explanation, grounding)
 
 

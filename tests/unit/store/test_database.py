@@ -255,6 +255,8 @@ def test_nothing_opens_the_database_file_by_itself() -> None:
     """Faults.md S3 and T25: a plain open of the store, its log or index in a process with a connection drops its locks."""
     opening = re.compile(r"\b(open|read_bytes|read_text|write_bytes|write_text|copyfile|copy2?)\(")
     allowed = {"core/store/filesystems.py", "core/life/processes.py", "core/trail/anchors.py"}
+    # these read the files of another system's store, on which this process holds no locks
+    allowed |= {"core/store/foreign.py", "core/exchange/anneal_source.py", "core/exchange/anneal_trail.py"}
     found = [
         f"{file.relative_to(ROOT)}:{number}"
         for file in sorted((ROOT / "core").rglob("*.py"))

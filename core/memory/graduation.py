@@ -88,9 +88,8 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """The level that was validated and the episodes that it rests on. `checked`: an explanation was compared with them."""
+    """The episodes that a validated line's level rests on. `checked`: an explanation was compared with them."""
 
-    level: int
     rule: Rule
     episode_ids: tuple[str, ...]
 
@@ -223,7 +222,7 @@ def _judge_cited(line: str, claim: Claim, standing: Standing, tally: _Tally) -> 
         why = f"what grounds it is {weighed} content, relayed and not observed"
         return _demoted(line, claim, 1, "uncorroborated", why)
     rule: Rule = "checked" if claim.explanation else "unchecked"
-    grounding = Grounding(claim.level, rule, tuple(grounds))
+    grounding = Grounding(rule, tuple(grounds))
     return _Judged(line, "validated", f"grounded by {', '.join(grounds)}", claim=claim, grounding=grounding)
 
 
@@ -362,8 +361,7 @@ def _bound(judged: _Judged, standing: Standing, numerals: list[int]) -> tuple[st
     explanation = claim.explanation if claim else None
     if highest <= allowed:
         line = judged.line if numerals else _without_mark(judged.line)
-        # the whole line rests on it: any level in it may be the rung that rose
-        grounding = replace(judged.grounding, level=highest) if valid and judged.grounding else None
+        grounding = judged.grounding if valid else None
         detail = judged.detail or ("its level was no number" if numerals else "")
         return line, PatternLine(
             0, key, written, highest, judged.judgement, detail, bool(numerals), cited, explanation, grounding
@@ -379,7 +377,7 @@ def _bound(judged: _Judged, standing: Standing, numerals: list[int]) -> tuple[st
     stands = f"the store has it at {prior}x" if prior is not None else "the store does not know it"
     why = f"{stands}, so it may claim {allowed}x at most"
     detail = f"{judged.detail}; {why}" if judged.detail and judgement == judged.judgement else why
-    grounding = replace(judged.grounding, level=min(highest, allowed)) if earned and judged.grounding else None
+    grounding = judged.grounding if earned else None
     return line, PatternLine(0, key, written, min(highest, allowed), judgement, detail, True, cited, explanation, grounding)
 
 

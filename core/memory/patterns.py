@@ -162,12 +162,13 @@ def _note(deed: Deed, pattern_id: int, wrap: Wrap, line: PatternLine, prior: int
             judgement = "lowered"
     ids = line.grounding.episode_ids if line.grounding else line.cited
     _history(deed, pattern_id, wrap.id, judgement, line.written, prior, line.level, line.detail, line.explanation, ids)
-    if line.grounding and line.grounding.level >= pattern_reports.PROVEN:
+    # the whole line rests on it: any level in it may be the rung that rose
+    if line.grounding and line.level >= pattern_reports.PROVEN:
         for episode_id in line.grounding.episode_ids:
             deed.execute(
                 "insert into pattern_grounding (pattern_id, level, wrap_id, line_number, rule, episode_id, earned_on)"
                 " values (?, ?, ?, ?, ?, ?, ?)",
-                (pattern_id, line.grounding.level, wrap.id, line.line_number, line.grounding.rule, episode_id, wrap.wrap_date),
+                (pattern_id, line.level, wrap.id, line.line_number, line.grounding.rule, episode_id, wrap.wrap_date),
             )
 
 

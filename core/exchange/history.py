@@ -7,7 +7,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from core import projects
 from core.clock import parse_stamp, stamp
@@ -15,6 +15,7 @@ from core.errors import Refusal
 from core.exchange.anneal_source import AnnealSource, OpenWrap, moment
 from core.exchange.report import Tally
 from core.memory import continuity, pattern_lines, pattern_reports, section_schemas
+from core.memory.loops import LoopType, Tier
 from core.memory.wraps import seal_of
 from core.store.deed import Deed, Reading
 from core.texts import TOKEN_SHAPE
@@ -414,8 +415,6 @@ def _crystal_evidence(deed: Deed, key: str, pattern_id: int, crystal: Mapping[st
 
 # open loops
 
-LOOP_TYPES, TIERS = ("task", "question", "thought"), ("hot", "warm", "cold", "parked")
-
 
 def new_loops(reading: Reading | None, source: AnnealSource, key: str) -> list[dict[str, Any]]:
     """The open loops that keep the rules of one and are not here yet."""
@@ -442,7 +441,7 @@ def _is_loop(one: Mapping[str, Any]) -> bool:
         fits = fits and bool(end.get("kind")) and (end.get("direction") != "ascend" or bool(end.get("ref")))
     return (
         fits
-        and one["type"] in LOOP_TYPES
+        and one["type"] in get_args(LoopType)
         and one["status"] in ("open", "resolved")
         and (one["status"] == "resolved") == bool(end)
     )
@@ -460,7 +459,7 @@ def write_loops(deed: Deed, key: str, loops: list[dict[str, Any]]) -> int:
             " kind, ref, resolved_on, resolved_at, origin_key) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(one["id"], key, one["type"], one["text"], _plain(one.get("domain")) or ""),
-                one["tier"] if one.get("tier") in TIERS else "warm",
+                one["tier"] if one.get("tier") in get_args(Tier) else "warm",
                 min(3, max(0, salience)) if isinstance(salience, int) else 0,
                 *(_day(one.get("seen")) or created, _day(one.get("next")), _plain(one.get("pointer")), created, one["status"]),
                 *(end.get("direction"), _plain(end.get("kind")), _plain(end.get("ref"))),

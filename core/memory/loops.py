@@ -192,7 +192,7 @@ def spore_add(
 
     Refuses `invalid_input` for a blank text, an unknown type or tier, a salience outside 0 to 3, and a day that is none.
     """
-    fields = {
+    fields: dict[str, Any] = {
         "type": _one_of(type, "type", LoopType),
         "text": _words(text, "text"),
         "domain": _tidy(domain, "domain"),
@@ -227,7 +227,7 @@ def spore_add(
             deed.ids.unique(),
         ),
     )
-    _tell(deed, "spore_add", key, spore_id, {**fields, "text": digest(text), "pointer": digest(pointer)})
+    _tell(deed, "spore_add", key, spore_id, {**fields, "text": digest(fields["text"]), "pointer": digest(fields["pointer"])})
     return _loop(deed.transaction, _required(deed.transaction, key, spore_id), deed.clock.today())
 
 

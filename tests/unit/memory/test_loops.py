@@ -10,6 +10,7 @@ import pytest
 
 from core.memory.loops import KINDS, Loop, germination
 from core.room import Room
+from core.texts import digest
 from tests.rooms import Rooms, refused, trail
 
 DAY = 86_400
@@ -194,3 +195,11 @@ def test_the_trail_has_every_change_and_no_text(rooms: Rooms) -> None:
     with agent.snapshot() as view:
         data = " ".join(row["data"] for row in view.all("select data from audit"))
     assert "secret" not in data and "hidden" not in data and json.dumps("done") in data
+
+
+def test_the_trail_has_the_digest_of_the_text_that_is_stored(rooms: Rooms) -> None:
+    agent = rooms.agent()
+    loop = plant(agent, "as typed \r\n")
+    with agent.snapshot() as view:
+        data = json.loads(view.one("select data from audit where event = 'spore_add'")["data"])
+    assert data["text"] == digest(loop.text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -45,7 +46,14 @@ class Client:
             return dict(json.loads(await anyio.to_thread.run_sync(line, abandon_on_cancel=True)))
 
     def close(self) -> None:
-        for descriptor in (self.theirs_in, self.requests, self.answers, self.theirs_out):
+        with contextlib.suppress(OSError):
+            os.close(self.requests)
+        # a reader that outlives its pipe would read from whichever pipe gets its number next
+        for thread in threading.enumerate():
+            if thread.name == "watchroom-stdin":
+                thread.join(5)
+                assert not thread.is_alive()
+        for descriptor in (self.theirs_in, self.answers, self.theirs_out):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 

@@ -140,13 +140,14 @@ def record(
     return Recorded(episode_id, now, episode_type, key, trust, effective, tuple(old_ids))
 
 
-def delete_episode(deed: Deed, *, episode_id: str, project_key: str) -> Deleted:
+def delete_episode(deed: Deed, *, episode_id: str, project_key: str, reason: str | None = None) -> Deleted:
     """Delete one episode and keep its tombstone (wraps.md a2 and b, delete_episode); an open wrap stays as it is.
 
-    The id is trimmed, not case-folded. Refuses `episode_not_found` when the project holds no such episode (any more) and
-    `invalid_input` for a blank id.
+    The id is trimmed, not case-folded; `reason` (at most 500 characters) is an operator's, and stands in the trail. Refuses
+    `episode_not_found` when the project holds no such episode (any more) and `invalid_input` for a blank id or a long reason.
     """
     key = projects.normal_key(project_key)
+    why = texts.reason_text(reason, required=False)
     wanted = texts.not_blank(episode_id, "episode_id").strip()
     row = deed.one("select * from episodes where episode_id = ? and project_key = ?", (wanted, key))
     if row is None:
@@ -178,6 +179,8 @@ def delete_episode(deed: Deed, *, episode_id: str, project_key: str) -> Deleted:
     refresh_superseded(deed, freed)
     lowered, revoked = patterns.evidence_gone(deed, wanted)
     data: dict[str, Any] = {"episode_id": wanted, "type": row["episode_type"], **digest}
+    if why:
+        data["reason"] = why
     if links:
         data["supersession_links_removed"] = links
     if lowered:

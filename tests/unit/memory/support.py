@@ -68,10 +68,10 @@ class SmallRoom:
             "record", episodes.record, guarded=False, content=content, episode_type=episode_type, project_key=project_key, **more
         )
 
-    def delete(self, episode_id: str, project_key: str = "demo") -> Any:
+    def delete(self, episode_id: str, project_key: str = "demo", **more: Any) -> Any:
         """Delete an episode and give the receipt."""
         return self.deeds.run(
-            "delete_episode", episodes.delete_episode, guarded=True, episode_id=episode_id, project_key=project_key
+            "delete_episode", episodes.delete_episode, guarded=True, episode_id=episode_id, project_key=project_key, **more
         )
 
     def recall(self, *, project_key: str = "demo", **arguments: Any) -> recall.Recall:

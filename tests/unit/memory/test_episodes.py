@@ -225,6 +225,18 @@ def test_a_deleted_episode_leaves_a_tombstone(room: SmallRoom) -> None:
     ]
 
 
+def test_the_reason_of_a_deletion_stands_in_the_trail(room: SmallRoom) -> None:
+    told, untold = room.record("A first fact").episode_id, room.record("A second fact").episode_id
+    since = len(room.trail())
+    room.delete(told, reason="  it names a customer  ")
+    room.delete(untold)
+    reasons = [data.get("reason") for event, data in room.trail(since) if event == "delete"]
+    assert reasons == ["it names a customer", None]
+    with pytest.raises(Refusal) as caught:
+        room.delete(room.record("A third fact").episode_id, reason="x" * 501)
+    assert caught.value.code == "invalid_input"
+
+
 def test_unknown_deleted_and_foreign_ids_are_not_found(room: SmallRoom) -> None:
     receipt, elsewhere = room.record(POOL), room.record(POOL, project_key="other")
     upper = room.record("An id with letters", project_key="demo")

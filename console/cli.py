@@ -52,6 +52,7 @@ COMMANDS = {
     "baton": "console.commands.baton:baton",
     "gate": "console.commands.gate:gate",
     "import": "console.commands.importing:import_",
+    "export": "console.commands.exporting:export",
     "serve": "console.commands.serve:serve",
     "demo": "console.commands.demo:demo",
     "doctor": "console.commands.doctor:doctor",

@@ -75,11 +75,14 @@ Code = Literal[
     "import_newer_format",
     "import_project_in_use",
     "import_elsewhere",
+    "file_exists",
+    "file_unwritable",
 ]
 """Every code that a refusal may carry (room.md 2.2, sessions.md b).
 
 Ours are `baton_held`, `store_unusable`, `knowledge_not_found`, `knowledge_conflict`, `ticket_not_found`, `kept_text_not_found`,
-`adopt_conflict`, `continuity_not_found`, `continuity_revision_conflict`, `spore_not_found`, `spore_resolved` and those of an import.
+`adopt_conflict`, `continuity_not_found`, `continuity_revision_conflict`, `spore_not_found`, `spore_resolved`, those of an import, and
+those of a file that a person named.
 """
 
 

@@ -23,7 +23,7 @@ from core.life.processes import Processes, SystemProcesses
 from core.life.witness import Witness
 from core.memory import salvage
 from core.sessions import absorption, traces
-from core.store.database import Readers, Store, Transaction, View
+from core.store.database import Readers, Store, Transaction, View, own_files, same_file
 from core.store.deed import Deed, Deeds, Identity
 from core.trail.anchors import AnchorFile, anchor_path, set_aside
 from core.trail.append import TrailHead, append, head
@@ -310,21 +310,11 @@ def _leave(deed: Deed) -> None:
 def fit_anchor_path(place: Place) -> Path:
     """Where the anchors go. Raises StoreError when the place named is one of the store's own files: a line there would damage it."""
     path = place.anchors or anchor_path(place.path)
-    own = [
-        place.path.with_name(place.path.name + suffix) for suffix in ("", "-wal", "-shm", "-beats", "-beats-wal", "-beats-shm")
-    ]
-    if any(path.absolute() == one.absolute() or _same_file(path, one) for one in own):
+    if any(same_file(path, one) for one in own_files(place.path)):
         raise StoreError(
             f"{path} is one of the store's own files, so the anchors cannot go there. Name another file with --anchors."
         )
     return path
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:  # either is not there, or SQLite has just taken it away
-        return False
 
 
 def program_version() -> str:

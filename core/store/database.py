@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -55,6 +56,38 @@ class View:
         rows: list[Row] = fetch(self._connection, sql, parameters)
         return rows
 
+    def stream(
+        self, sql: str, parameters: Sequence[Any] | dict[str, Any] = (), *, errors: str = "surrogateescape"
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows of an ordered query, one at a time, as tuples. Text that is not UTF-8 is decoded with that error handler."""
+        done = 0
+        try:
+            for row in self._tuples(sql, parameters):
+                yield row
+                done += 1
+            return
+        except sqlite3.OperationalError as error:
+            if "decode" not in str(error).lower():
+                raise
+        usual = self._connection.text_factory
+        self._connection.text_factory = lambda raw: raw.decode("utf-8", errors)
+        try:
+            yield from islice(self._tuples(sql, parameters), done, None)
+        finally:
+            self._connection.text_factory = usual
+
+    def _tuples(self, sql: str, parameters: Sequence[Any] | dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        cursor = self._connection.cursor()
+        try:
+            cursor.row_factory = None
+            yield from cursor.execute(sql, parameters)
+        finally:
+            cursor.close()
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        """The names of a table's columns, in their order."""
+        return tuple(row[1] for row in self.all(f"pragma table_info({table})"))
+
 
 class Transaction(View):
     """A write transaction, which holds the store's one write lock and reads what it writes. Verbs get it inside a deed."""
@@ -88,6 +121,19 @@ def identity_of(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def own_files(path: Path) -> tuple[Path, ...]:
+    """The files that belong to the store at `path`: the database, its log and index, and the same of the beats."""
+    return tuple(path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-beats", "-beats-wal", "-beats-shm"))
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths are one, or name the same file."""
+    try:
+        return one.absolute() == other.absolute() or one.samefile(other)
+    except OSError:  # either is not there, or SQLite has just taken it away
+        return False
 
 
 class Store:

@@ -20,7 +20,7 @@ from core.life.liveness import wedged_after_from_environment
 from core.life.processes import Processes
 from core.life.witness import Witness
 from core.store import filesystems, inspect
-from core.store.database import CHECKPOINT_PAGES, SCHEMA_VERSION, Reader, View
+from core.store.database import CHECKPOINT_PAGES, SCHEMA_VERSION, Reader, View, own_files
 from core.trail.anchors import anchor_path
 from core.trail.append import head
 from core.trail.verify import verify
@@ -107,7 +107,7 @@ def _modes(path: Path, status: os.stat_result) -> Iterator[Finding]:
     if os.name == "nt":
         return
     loose = []
-    for one in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-beats", "-beats-wal", "-beats-shm"))):
+    for one in own_files(path):
         try:
             mode = stat.S_IMODE(one.stat().st_mode)
         except OSError:

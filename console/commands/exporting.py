@@ -1,0 +1,100 @@
+"""`watchroom export`: one project as JSON lines, Markdown or a store of its own (console.md, Feel)."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from console.commands.common import Call, Command, for_one_project
+from console.commands.output import Progress, cell
+
+if TYPE_CHECKING:
+    from core.exchange.exporting import Exported
+
+SPOOLED = 8 * 1024 * 1024
+"""Bytes for stdout that are kept in memory; what is longer waits in an unnamed temporary file."""
+
+
+@click.command(cls=Command)
+@click.argument("key", metavar="[PROJECT]", required=False)
+@click.option(
+    "--format", "form", type=click.Choice(["jsonl", "markdown"]), default="jsonl", show_default=True, help="In what form."
+)
+@click.option("-o", "--output", metavar="FILE", help="Write a file, readable by you alone. Default: stdout, which is also `-`.")
+@click.option("--force", is_flag=True, help="Replace the file that is there; a file of the store's own never is.")
+@for_one_project
+def export(call: Call, key: str | None, form: str, output: str | None, force: bool) -> int | None:
+    """Write all that belongs to PROJECT, as of one moment. The store is only read: no trail row, and nobody waits.
+
+    The file comes to its name when it is whole; an interrupted export leaves nothing. A wrap's token is cut to its first 8
+    characters, a deleted episode is its tombstone. JSON lines end with a row of counts and a SHA-256 over all lines before.
+    With --json the answer is a receipt, so -o FILE is needed then.
+    """
+    if key is not None and call.given_project not in (None, key):
+        raise click.UsageError(f"Which project: {key} or {call.given_project}? Name it once.")
+    project = key or call.project
+    if output in (None, "-"):
+        if call.json:
+            raise click.UsageError("--json answers with a receipt, so the rows need a place of their own: add -o FILE.")
+        to_stdout(call, project, form)
+        return None
+    path = Path(str(output)).absolute()
+    from core.exchange.new_file import whole_text
+
+    with whole_text(path, call.path, force=force) as file:
+        exported = written(call, project, form, file.write)
+    answer(call, form, path, exported, file.size, file.sha256)
+    return None
+
+
+def written(call: Call, project: str, form: str, write: Callable[[str], object]) -> Exported:
+    """Write the project as text. The snapshot is let go of before anything waits for a disk or for a reader."""
+    with call.look() as looker, looker.snapshot() as (view, _), Progress("exporting") as progress:
+        return writer(form)(view, project, write, now=call.clock.now(), program=program(), progress=progress)
+
+
+def writer(form: str) -> Callable[..., Exported]:
+    """What writes a form of text."""
+    from core.exchange.export_lines import export_lines
+
+    return export_lines
+
+
+def program() -> str:
+    """The name and version of this program."""
+    from core.room import program_version
+
+    return f"watchroom {program_version()}"
+
+
+def to_stdout(call: Call, project: str, form: str) -> None:
+    """Write to stdout, after the store has been read: a reader that takes its time must not keep the store's log from being cut."""
+    from core.exchange.new_file import TextFile
+
+    with tempfile.SpooledTemporaryFile(SPOOLED) as spool:
+        written(call, project, form, TextFile(Path(tempfile.gettempdir()), spool).write)
+        spool.seek(0)
+        shutil.copyfileobj(io.TextIOWrapper(spool, "utf-8", newline=""), sys.stdout)
+
+
+def answer(call: Call, form: str, path: Path, exported: Exported, size: int, sha256: str | None) -> None:
+    """Give the receipt."""
+    data: dict[str, Any] = {
+        "file": str(path),
+        "format": form,
+        "bytes": size,
+        "sha256": sha256,
+        "project": exported.project_key,
+        "exported_at": exported.exported_at,
+        "rows": exported.rows,
+        "counts": exported.counts,
+        "trail_head": exported.head,
+    }
+    call.answer(data, lambda: [cell(f"Wrote {exported.rows:,} rows of project {exported.project_key} to {path}.")])

@@ -8,7 +8,7 @@ import click
 
 from console.commands.common import Call, DefaultedGroup, for_one_project
 from console.commands.output import Column, cell, table, terminal_width
-from core.memory.loops import AscendKind, DescendKind, Germination, LoopType, Tier
+from core.memory.loop_rules import AscendKind, DescendKind, Germination, LoopType, Tier
 
 if TYPE_CHECKING:
     from typing import Any

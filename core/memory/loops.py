@@ -6,8 +6,6 @@ How alive a loop is, its germination, is computed when it is read and stored now
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -16,39 +14,28 @@ from typing import Any, Literal, get_args
 from core import projects
 from core.clock import Clock, stamp
 from core.errors import Refusal
+from core.memory.loop_rules import (
+    Direction,
+    Germination,
+    LoopType,
+    Tier,
+    bounded,
+    day,
+    one_of,
+    planted,
+    refuse_unfit,
+    tidy,
+    whole_salience,
+    words,
+)
 from core.store.deed import Deed, Reading
 from core.texts import digest, not_blank, storable
 
-LoopType = Literal["task", "question", "thought"]
-Tier = Literal["hot", "warm", "cold", "parked"]
-Germination = Literal["growing", "resting", "dormant", "parked"]
-DescendKind = Literal["done", "dropped", "composted", "answered", "mooted", "explored"]
-AscendKind = Literal["project", "thread", "episode", "pattern", "essay"]
-Direction = Literal["descend", "ascend"]
-
-KINDS: dict[Direction, dict[str, tuple[str, ...]]] = {
-    "descend": {
-        "task": ("done", "dropped", "composted"),
-        "question": ("answered", "mooted", "composted"),
-        "thought": ("explored", "dropped", "composted"),
-    },
-    "ascend": {
-        "task": ("project", "thread"),
-        "question": ("episode", "pattern"),
-        "thought": ("essay", "pattern", "project"),
-    },
-}
-"""The kinds of resolution that fit each type."""
 GROWING_DAYS = 3
 """A loop seen fewer days ago is growing."""
 RESTING_DAYS = 7
 """One seen more days ago is dormant."""
-SALIENCE_LIMIT = 3
 LISTED = 200
-TEXT_LIMIT = 100_000
-"""Characters of a loop's text, and of any other text of it."""
-DATE_SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_ACTS = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _TIERS = get_args(Tier)
 _GERMINATIONS = get_args(Germination)
 
@@ -146,9 +133,9 @@ def spore_list(
 
     Refuses `invalid_input` for a value that is none of a filter's.
     """
-    _one_of(type, "type", LoopType)
-    _one_of(tier, "tier", Tier)
-    _one_of(germination, "germination", Germination)
+    one_of(type, "type", LoopType)
+    one_of(tier, "tier", Tier)
+    one_of(germination, "germination", Germination)
     wanted = {"type": type, "tier": tier, "germination": germination, "domain": domain}
     return _listed(
         view,
@@ -192,15 +179,7 @@ def spore_add(
 
     Refuses `invalid_input` for a blank text, an unknown type or tier, a salience outside 0 to 3, and a day that is none.
     """
-    fields: dict[str, Any] = {
-        "type": _one_of(type, "type", LoopType),
-        "text": _words(text, "text"),
-        "domain": _tidy(domain, "domain"),
-        "tier": _one_of(tier, "tier", Tier),
-        "salience": _salience(salience),
-        "next": _day(next),
-        "pointer": storable(_bounded(pointer, "pointer"), "pointer") if pointer else None,
-    }
+    fields = planted(type=type, text=text, domain=domain, tier=tier, salience=salience, next=next, pointer=pointer)
     project = projects.ensure(deed, project_key)
     key, today = project.project_key, deed.clock.today().isoformat()
     number = deed.one(
@@ -258,18 +237,18 @@ def spore_update(
     """
     values: dict[str, Any] = {}
     if tier is not None:
-        values["tier"] = _one_of(tier, "tier", Tier)
+        values["tier"] = one_of(tier, "tier", Tier)
     if next is not None:
-        values["next"] = _day(next)
+        values["next"] = day(next)
     if text is not None:
-        values["text"] = _words(text, "text")
+        values["text"] = words(text, "text")
     if salience is not None:
-        values["salience"] = _salience(salience)
+        values["salience"] = whole_salience(salience)
     if domain is not None:
-        values["domain"] = _tidy(domain, "domain")
+        values["domain"] = tidy(domain, "domain")
     if pointer is not None:
-        values["pointer"] = storable(_bounded(pointer, "pointer"), "pointer") or None
-    note = _bounded(not_blank(add_note, "add_note"), "add_note") if add_note else None
+        values["pointer"] = storable(bounded(pointer, "pointer"), "pointer") or None
+    note = bounded(not_blank(add_note, "add_note"), "add_note") if add_note else None
     if not values and note is None:
         raise Refusal("invalid_input", "Nothing to change: give tier, next, text, salience, domain, pointer or add_note.")
     key, row = _open(deed, project_key, spore_id)
@@ -296,18 +275,12 @@ def spore_ascend(deed: Deed, *, project_key: str, spore_id: str, kind: str, ref:
     """Resolve an open loop up: it became what `ref` names. `kind` fits its type: a task becomes a project or thread, a question an
     episode or pattern, a thought an essay, pattern or project. Refuses as `spore_descend`, and `invalid_input` for a blank ref.
     """
-    return _resolve(deed, project_key, spore_id, "ascend", kind, _bounded(not_blank(ref, "ref"), "ref"))
+    return _resolve(deed, project_key, spore_id, "ascend", kind, bounded(not_blank(ref, "ref"), "ref"))
 
 
 def _resolve(deed: Deed, project_key: str, spore_id: str, direction: Direction, kind: str, ref: str | None) -> LoopChange:
     key, row = _open(deed, project_key, spore_id)
-    fitting = KINDS[direction][row["type"]]
-    if kind not in fitting:
-        raise Refusal(
-            "invalid_input",
-            f"A {row['type']} cannot {direction} as {kind[:40]!r}; use {' or '.join(fitting)}.",
-            facts={"spore_id": row["spore_id"], "type": row["type"], "kinds": list(fitting)},
-        )
+    refuse_unfit(row["type"], direction, kind, row["spore_id"])
     values = {
         "status": "resolved",
         "direction": direction,
@@ -392,45 +365,3 @@ def _row(row: Any, today: date, notes: tuple[LoopNote, ...] = ()) -> Loop:
         Resolution(row["direction"], row["kind"], row["ref"], row["resolved_on"], row["resolved_at"]) if resolved else None,
         notes,
     )
-
-
-def _one_of(value: str | None, what: str, choices: Any) -> str | None:
-    if value is not None and value not in get_args(choices):
-        raise Refusal("invalid_input", f"{what} is one of {', '.join(get_args(choices))}, not {str(value)[:40]!r}.")
-    return value
-
-
-def _salience(value: int) -> int:
-    if isinstance(value, bool) or not 0 <= value <= SALIENCE_LIMIT:
-        raise Refusal("invalid_input", f"salience is a whole number from 0 to {SALIENCE_LIMIT}.")
-    return value
-
-
-def _day(value: str | None) -> str | None:
-    if not value:
-        return None
-    try:
-        if not DATE_SHAPE.fullmatch(value):
-            raise ValueError
-        date.fromisoformat(value)
-    except ValueError:
-        raise Refusal("invalid_input", f"next is a day written YYYY-MM-DD, not {value[:40]!r}.") from None
-    return value
-
-
-def _words(value: str, what: str) -> str:
-    tidy = _tidy(value, what)
-    return not_blank(tidy, what)
-
-
-def _tidy(value: str, what: str) -> str:
-    """A text as the peer system stores it: composed, with plain line breaks, and nothing that acts on a terminal or hides."""
-    plain = _ACTS.sub("", storable(_bounded(value, what), what).replace("\r\n", "\n").replace("\r", "\n"))
-    return unicodedata.normalize("NFC", "\n".join(line.rstrip() for line in plain.split("\n")).rstrip())
-
-
-def _bounded(value: str | None, what: str) -> str:
-    text = value or ""
-    if len(text) > TEXT_LIMIT:
-        raise Refusal("invalid_input", f"{what} has {len(text):,} characters; at most {TEXT_LIMIT:,} are kept.")
-    return text

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from core.memory.loops import AscendKind, DescendKind, Germination, Loop, LoopChange, Loops, LoopType, Tier
+from core.memory.loop_rules import AscendKind, DescendKind, Germination, LoopType, Tier
+from core.memory.loops import Loop, LoopChange, Loops
 from core.server.tools import Arguments, ProjectKey, WholeNumber, tool
 
 SporeId = Annotated[str, Field(min_length=1, description="The loop's id, such as spore-007.")]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.memory.loops import KINDS, Loop, germination
+from core.memory.loop_rules import KINDS
+from core.memory.loops import Loop, germination
 from core.room import Room
 from core.texts import digest
 from tests.rooms import Rooms, refused, trail

@@ -35,35 +35,34 @@ def anneal(call: Call, path: Path, dry_run: bool, yes: bool) -> int | None:
     The project has to be new or empty, or to hold an earlier import of the same store: then what is new is added. The
     whole import is one transaction, so an interrupted one leaves nothing.
     """
-    from core.exchange.anneal_source import opened
+    from core.exchange.anneal_source import read
 
-    with opened(Path(path).absolute()) as source:
-        report = examine(call, source)
-        if dry_run:
-            call.answer(report, lambda: lines(report))
-            return None
-        if not call.json:
-            say(lines(report))
-        if on_terminal() and not yes and report.imported_anything and not click.confirm("Import this?", err=True):
-            raise CommandRefusal("not_confirmed", "Nothing was imported.")
-        with call.room() as room, Progress("importing") as progress:
-            done = room.do("import_anneal", project_key=call.project, source=source, progress=progress)
+    with Progress("reading") as progress:
+        source = read(path.absolute(), progress)
+    report = examine(call, source)
+    if dry_run:
+        call.answer(report, lambda: lines(report))
+        return None
+    if not call.json:
+        say(lines(report))
+    if on_terminal() and not yes and report.imported_anything and not click.confirm("Import this?", err=True):
+        raise CommandRefusal("not_confirmed", "Nothing was imported.")
+    with call.room() as room, Progress("importing") as progress:
+        done = room.do("import_anneal", project_key=call.project, source=source, progress=progress)
     call.answer(done, lambda: [outcome(done)])
     return None
 
 
 def examine(call: Call, source: AnnealSource) -> ImportReport:
     """The report beforehand; a store that is not there yet is as an empty one."""
-    from core.clock import stamp
     from core.errors import StoreMissing
     from core.exchange.importing import examine as report
 
-    now = stamp(call.clock.now())
     try:
         with call.look() as looker, looker.snapshot() as (view, _):
-            return report(view, source, call.project, now)
+            return report(view, source, call.project)
     except StoreMissing:
-        return report(None, source, call.project, now)
+        return report(None, source, call.project)
 
 
 def lines(report: ImportReport) -> list[str]:
@@ -98,4 +97,5 @@ def outcome(done: ImportReport) -> str:
     if done.outcome == "nothing_new":
         return cell(f"Nothing is new since the last import into {done.project_key}; nothing was changed.")
     total = ", ".join(f"{one.imported:,} {one.what}" for one in done.taken if one.imported)
-    return cell(f"Imported into {done.project_key}: {total}.")
+    waited = f" Other writers waited {done.held_seconds:.1f} s." if done.held_seconds is not None else ""
+    return cell(f"Imported into {done.project_key}: {total}.{waited}")

@@ -11,12 +11,13 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
+from core.exchange import foreign_values
 
 GENESIS = "sha256:GENESIS"
 FILE_LIMIT = 512 * 1024 * 1024
@@ -25,10 +26,10 @@ FILE_LIMIT = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class TrailFile:
-    """One audit file: its name and its bytes, unpacked."""
+    """One audit file: its name, its bytes as they are attached (unpacked, then gzip), and the digest of the unpacked ones."""
 
     name: str
-    content: bytes
+    packed: bytes
     sha256: str
 
 
@@ -36,24 +37,41 @@ class TrailFile:
 class ForeignTrail:
     """The trail as it was read. `head` is the hash of its last line; `findings` are sentences, none when the chain holds.
 
-    `started` and `completed` are the `data` of wrap events by their token, each with its time under `ts`.
+    `notes` are what the other program knows itself: gaps that it recorded, a beginning that nobody vouches for. `started` and
+    `completed` are the `data` of wrap events by their token, each with its time under `ts`.
     """
 
     files: tuple[TrailFile, ...] = ()
     entries: int = 0
-    skipped_lines: int = 0
     head: str | None = None
     first: str | None = None
     findings: tuple[str, ...] = ()
-    started: dict[str, dict[str, Any]] | None = None
-    completed: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    started: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    completed: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The chain so far: what the next line must link to, and what was found."""
+
+    expected: str
+    findings: list[str]
+    entries: int = 0
+    skipped: int = 0
+    first: str | None = None
+    started: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    completed: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 def read(path: Path) -> ForeignTrail:
     """Read and verify the trail beside the database at `path`. Raises StoreError only for files that cannot be taken in at all."""
-    sealed_name = re.compile(re.escape(path.stem) + r"\.audit\.\d{4}-W\d{2}(?:\.\d+)?\.jsonl\.gz")
-    on_disk = sorted(one.name for one in path.parent.iterdir() if sealed_name.fullmatch(one.name) and one.is_file())
-    findings: list[str] = []
+    beside = re.escape(path.stem)
+    sealed_name = re.compile(beside + r"\.audit\.[0-9]{4}-W[0-9]{2}(?:\.[0-9]+)?\.jsonl(?:\.gz)?")
+    quarantined = re.compile(beside + r"\.audit\.manifest\.json\.corrupt-[0-9TZ]+")
+    names = sorted(one.name for one in path.parent.iterdir() if one.is_file())
+    on_disk = [name for name in names if sealed_name.fullmatch(name)]
+    findings = [f"{name} is a manifest that was put aside as corrupt" for name in names if quarantined.fullmatch(name)]
     manifest = _manifest(path, findings)
     listed = [
         one["filename"] for one in manifest.get("files", []) if isinstance(one, dict) and isinstance(one.get("filename"), str)
@@ -63,13 +81,33 @@ def read(path: Path) -> ForeignTrail:
     order = [name for name in dict.fromkeys(listed) if name in on_disk]
     order += [name for name in on_disk if name not in order]
     active = path.with_name(f"{path.stem}.audit.jsonl")
-    files = [_file(path.with_name(name), findings) for name in order]
-    if active.is_file():
-        files.append(_file(active, findings))
-    elif manifest.get("active_begun"):
-        findings.append("the active file held entries and is gone")
     anchor = manifest.get("chain_anchor")
-    return _walk(tuple(files), anchor if isinstance(anchor, str) and anchor else GENESIS, findings)
+    walk = _Walk(anchor if isinstance(anchor, str) and anchor else GENESIS, findings)
+    files = [_file(path.with_name(name), walk) for name in [*order, *([active.name] if active.is_file() else [])]]
+    if manifest.get("active_begun") and not active.is_file():
+        findings.append("the active file held entries and is gone")
+    if walk.skipped:
+        findings.append(f"{walk.skipped:,} lines cannot be read")
+    return ForeignTrail(
+        tuple(files),
+        walk.entries,
+        walk.expected if walk.entries else None,
+        walk.first,
+        tuple(foreign_values.shown(one) for one in findings),
+        tuple(_notes(manifest)),
+        walk.started,
+        tuple(walk.completed),
+    )
+
+
+def _notes(manifest: Mapping[str, Any]) -> Iterator[str]:
+    if manifest.get("chain_anchor_recovered") is True:
+        yield "its trail begins at an anchor that was recovered by a repair: nothing vouches for what came before"
+    elif manifest.get("chain_anchor"):
+        yield "its trail begins where old weeks were deleted: what came before cannot be checked"
+    gaps = manifest.get("set_aside")
+    if isinstance(gaps, list) and gaps:
+        yield f"its trail has {len(gaps):,} gaps that a repair recorded"
 
 
 def _manifest(path: Path, findings: list[str]) -> dict[str, Any]:
@@ -82,50 +120,49 @@ def _manifest(path: Path, findings: list[str]) -> dict[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("files", []), list):
         findings.append("the manifest is no manifest")
         return {}
+    if found.get("version", 1) != 1:
+        findings.append("the manifest is of a newer version")
     return found
 
 
-def _file(path: Path, findings: list[str]) -> TrailFile:
+def _file(path: Path, walk: _Walk) -> TrailFile:
     try:
-        if path.suffix == ".gz":
-            with gzip.open(path) as stream:
-                content = stream.read(FILE_LIMIT + 1)
-        else:
-            with path.open("rb") as stream:
-                content = stream.read(FILE_LIMIT + 1)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            content = stream.read(FILE_LIMIT + 1)
     except (OSError, EOFError, zlib.error) as error:
-        findings.append(f"{path.name} cannot be read ({error})")
+        walk.findings.append(f"{path.name} cannot be read ({error})")
         content = b""
     if len(content) > FILE_LIMIT:
         raise StoreError(f"The audit file {path} has over {FILE_LIMIT:,} bytes unpacked. Nothing was imported.")
-    return TrailFile(path.name, content, hashlib.sha256(content).hexdigest())
+    _follow(path.name, content, walk)
+    return TrailFile(foreign_values.shown(path.name), packed(content), hashlib.sha256(content).hexdigest())
 
 
-def _walk(files: tuple[TrailFile, ...], expected: str, findings: list[str]) -> ForeignTrail:
-    entries = skipped = 0
-    first: str | None = None
-    started: dict[str, dict[str, Any]] = {}
-    completed: list[dict[str, Any]] = []
-    for file in files:
-        last_seq: int | None = None
-        for line in _lines(file.content):
-            entry = _entry(line)
-            if entry is None:
-                skipped += 1
-                continue
-            digest = "sha256:" + hashlib.sha256(line).hexdigest()
-            seq = entry.get("seq")
-            if entry.get("prev_hash") != expected:
-                findings.append(f"{file.name}: the line before seq {seq!s:.20} is altered or missing")
-            if isinstance(seq, int) and last_seq is not None and seq <= last_seq:
-                findings.append(f"{file.name}: seq {seq} is out of order")
-            last_seq = seq if isinstance(seq, int) else last_seq
-            expected, entries, first = digest, entries + 1, first or digest
-            _note_wrap(entry, started, completed)
-    if skipped:
-        findings.append(f"{skipped:,} lines cannot be read")
-    head = expected if entries else None
-    return ForeignTrail(files, entries, skipped, head, first, tuple(findings), started, tuple(completed))
+def packed(content: bytes) -> bytes:
+    """A file's bytes as an attachment keeps them; the same bytes always give the same."""
+    return gzip.compress(content, 1, mtime=0)
+
+
+def _follow(name: str, content: bytes, walk: _Walk) -> None:
+    last_seq: int | None = None
+    for line in _lines(content):
+        entry = _entry(line)
+        if entry is None:
+            walk.skipped += 1
+            continue
+        digest = "sha256:" + hashlib.sha256(line).hexdigest()
+        seq = entry.get("seq")
+        if entry.get("prev_hash") != walk.expected:
+            walk.findings.append(f"{name}: the line before seq {seq!s:.20} is altered or missing")
+        if isinstance(seq, int):
+            if last_seq is not None and seq <= last_seq:
+                walk.findings.append(f"{name}: seq {seq} is out of order")
+            last_seq = seq
+        walk.expected = digest
+        walk.entries += 1
+        walk.first = walk.first or digest
+        if str(entry.get("event"))[:5] == "wrap_":
+            _note_wrap(entry, walk)
 
 
 def _lines(content: bytes) -> Iterator[bytes]:
@@ -142,12 +179,12 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _note_wrap(entry: dict[str, Any], started: dict[str, dict[str, Any]], completed: list[dict[str, Any]]) -> None:
+def _note_wrap(entry: dict[str, Any], walk: _Walk) -> None:
     data = entry.get("data")
     if not isinstance(data, dict):
         return
     told = {**data, "ts": entry.get("ts")}
-    if entry.get("event") == "wrap_started" and isinstance(data.get("wrap_token"), str):
-        started[data["wrap_token"]] = told
-    elif entry.get("event") == "wrap_completed":
-        completed.append(told)
+    if entry["event"] == "wrap_started" and isinstance(data.get("wrap_token"), str):
+        walk.started[data["wrap_token"]] = told
+    elif entry["event"] == "wrap_completed":
+        walk.completed.append(told)

@@ -2,32 +2,35 @@
 
 A first import goes into a project that is empty or missing: two histories are never merged. A later one of the same store
 adds what is new of episodes, links, tombstones, open loops and trail; wraps, continuity, patterns, gate and baton are taken once,
-for from then on they are the project's own.
+for from then on they are the project's own. The store was read and judged before (core.exchange.anneal_source): while others
+wait for the writer, what is new is looked up and written, and nothing else.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from core import projects
 from core.clock import stamp
 from core.errors import Refusal
-from core.exchange import episodes, history
-from core.exchange.anneal_source import NOT_TAKEN, AnnealSource, moment
-from core.exchange.episodes import ForeignEpisode, Ids
+from core.exchange import episodes, foreign_values, history, loops, patterns
+from core.exchange.anneal_files import SideFile
+from core.exchange.anneal_source import AnnealSource
+from core.exchange.anneal_trail import TrailFile
+from core.exchange.episodes import GRAVES, LINKS, ForeignEpisode, ForeignGrave, ForeignLink, Ids, Progress
+from core.exchange.loops import LOOPS, ForeignLoop
 from core.exchange.report import ImportReport, Tally
-from core.memory.episodes import refresh_superseded
 from core.store.deed import Deed, Reading
 
-Progress = Callable[[int, int], None]
 MANIFEST, TRAIL, FILE = "anneal-import", "anneal-audit", "anneal-file"
 """The kinds of attachments that an import leaves: what it did, the foreign trail's files, and the files beside the database."""
+MANY = 20_000
+"""Episodes from which on the report says beforehand that other writers will wait."""
+SECONDS_EACH = 3.0 / 100_000
 
 
 @dataclass(slots=True)
@@ -39,26 +42,72 @@ class Earlier:
     digests: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What of a source is new in a project, and is to be written; its tally counts what was found, taken and left out."""
+
+    earlier: Earlier
+    ids: Ids
+    episodes: list[ForeignEpisode]
+    links: list[ForeignLink]
+    graves: list[ForeignGrave]
+    loops: list[ForeignLoop]
+    trail_files: list[TrailFile]
+    files: list[SideFile]
+    tally: Tally
+
+    @property
+    def nothing_new(self) -> bool:
+        """Whether an earlier import has taken everything already."""
+        new = self.episodes or self.links or self.graves or self.loops or self.trail_files
+        return not self.earlier.first and not new
+
+
 # before
 
 
-def examine(reading: Reading | None, source: AnnealSource, project_key: str, now: str) -> ImportReport:
+def examine(reading: Reading | None, source: AnnealSource, project_key: str) -> ImportReport:
     """What an import would do, without doing it. `reading` is None while there is no store here.
 
     Refuses what `import_anneal` refuses.
     """
     key = projects.key_for_writing(project_key)
+    return _report("dry_run", source, key, _plan(reading, source, key))
+
+
+def _plan(reading: Reading | None, source: AnnealSource, key: str) -> Plan:
     earlier = _earlier(reading, source, key)
-    ids = episodes.sort_out(reading, source, key, earlier.renamed)
-    tally = _counted(source, ids)
-    for _ in episodes.new_episodes(source, ids, now, tally):
-        tally.imported["episodes"] += 1
+    ids = episodes.sort_out(reading, [one.id for one in source.episodes], key, earlier.renamed)
+    tally = Tally(dict(source.found.found))
+    tally.also(source.found)
+    plan = Plan(
+        earlier,
+        ids,
+        [one for one in source.episodes if one.id in ids.new],
+        episodes.new_links(reading, source.links, ids, key, earlier.renamed),
+        _new_graves(reading, source, key, tally),
+        loops.new_loops(reading, source.loops, key),
+        [one for one in source.trail.files if one.sha256 not in earlier.digests],
+        [one for one in source.files if one.sha256 not in earlier.digests],
+        tally,
+    )
+    for what, new in (("episodes", plan.episodes), (LINKS, plan.links), (GRAVES, plan.graves), (LOOPS, plan.loops)):
+        tally.take(what, 0, len(new))
+    tally.take("trail files", len(source.trail.files), len(plan.trail_files))
     if earlier.first:
-        history.count(source, tally)
+        source.history.count(tally)
+        tally.take("patterns", len(source.patterns.patterns), len(source.patterns.patterns))
     else:
         tally.notes.append("this store was imported before: only what is new of episodes, links, open loops and trail is added")
-    _count_sides(reading, source, key, earlier, ids, tally)
-    return _report("dry_run", source, key, earlier, tally)
+    renamed = sum(not ids.fits(one.id) for one in plan.episodes)
+    if renamed:
+        tally.notes.append(f"{renamed:,} episodes get a new id, for theirs is taken here or is no id")
+    if len(plan.episodes) >= MANY:
+        seconds = len(plan.episodes) * SECONDS_EACH
+        tally.notes.append(
+            f"while they are written, other writers wait: some {seconds:.0f} s for so many episodes; readers never do"
+        )
+    return plan
 
 
 def _earlier(reading: Reading | None, source: AnnealSource, key: str) -> Earlier:
@@ -104,61 +153,34 @@ def _earlier(reading: Reading | None, source: AnnealSource, key: str) -> Earlier
     return Earlier()
 
 
-def _counted(source: AnnealSource, ids: Ids) -> Tally:
-    tally = Tally()
-    tally.found["episodes"] = source.count("episodes")
-    tally.found["links between old and new"] = source.count("supersessions")
-    tally.found["deleted episodes"] = source.count("tombstones")
-    renamed = sum(not ids.fits(one) for one in ids.new)
-    if renamed:
-        tally.notes.append(f"{renamed:,} episodes get a new id, for theirs is taken here or is no id")
-    for table, why in NOT_TAKEN.items():
-        tally.leave_out(table.replace("_", " "), why, source.count(table))
-    return tally
-
-
-def _count_sides(reading: Reading | None, source: AnnealSource, key: str, earlier: Earlier, ids: Ids, tally: Tally) -> None:
-    # what depends on single rows is told exactly after the import; here it is what there is to take
-    loops = history.new_loops(reading, source, key)
-    tally.found["open loops"] = len(source.spores)
-    tally.imported["open loops"] = len(loops)
-    tally.leave_out("open loops", "they are here already, or break the rules of one", len(source.spores) - len(loops))
-    if earlier.first or ids.new:
-        tally.imported["links between old and new"] = sum(
-            str(row[1]) in ids.new or str(row[0]) in ids.new for row in source.rows("supersessions", "old_id, new_id")
-        )
-    tally.imported["deleted episodes"] = len(_new_tombstones(reading, source))
-    tally.found["trail files"] = len(source.trail.files)
-    tally.imported["trail files"] = sum(one.sha256 not in earlier.digests for one in source.trail.files)
-
-
-def _new_tombstones(reading: Reading | None, source: AnnealSource) -> list[Any]:
-    rows = source.rows("tombstones", "id, timestamp, type, content_hash, pruned_at", "order by pruned_at, id")
-    if reading is None or not rows:
-        return rows
-    names = json.dumps([str(row[0]) for row in rows])
-    here = set()
+def _new_graves(reading: Reading | None, source: AnnealSource, key: str, tally: Tally) -> list[ForeignGrave]:
+    if reading is None or not source.graves:
+        return list(source.graves)
+    names = json.dumps([one.id for one in source.graves])
+    here: dict[str, tuple[str, str]] = {}
     for table in ("tombstones", "episodes"):
-        sql = f"select t.episode_id from json_each(?) wanted cross join {table} t on t.episode_id = wanted.value"
-        here |= {row[0] for row in reading.all(sql, (names,))}
-    return [row for row in rows if str(row[0]) not in here]
+        sql = f"select t.episode_id, t.project_key from json_each(?) wanted cross join {table} t on t.episode_id = wanted.value"
+        here |= {row[0]: (table, row[1]) for row in reading.all(sql, (names,))}
+    tally.leave_out(GRAVES, "their episodes live on here", sum(one == ("episodes", key) for one in here.values()))
+    tally.leave_out(GRAVES, "their id is taken here", sum(project != key for _, project in here.values()))
+    return [one for one in source.graves if one.id not in here]
 
 
-def _report(outcome: Any, source: AnnealSource, key: str, earlier: Earlier, tally: Tally) -> ImportReport:
-    notes = [*tally.notes, *([source.continuity_note] if source.continuity_note and earlier.first else [])]
+def _report(outcome: Any, source: AnnealSource, key: str, plan: Plan, held_seconds: float | None = None) -> ImportReport:
     return ImportReport(
         outcome,
         key,
         str(source.path),
         source.identity,
         source.format_version,
-        earlier.first,
-        tally.taken(),
-        tally.missing(),
-        tuple(dict.fromkeys(notes)),
+        plan.earlier.first,
+        plan.tally.taken(),
+        plan.tally.missing(),
+        plan.tally.said(),
         source.trail.entries,
         source.trail.head,
         source.trail.findings,
+        held_seconds,
     )
 
 
@@ -169,143 +191,51 @@ def import_anneal(deed: Deed, *, project_key: str, source: AnnealSource, progres
     """Import a store of anneal-memory into a project, which a first import creates or finds empty. Twice is once.
 
     A broken foreign trail is imported with its findings, which the trail row and the report name: the memory is worth more
-    than its log, and the finding is never lost. Refuses `import_project_in_use` for a project with a history of its own,
-    `import_elsewhere` when the store is in another project already.
+    than its log, and the finding is never lost. `progress` hears how many of the new episodes are written. Refuses
+    `import_project_in_use` for a project with a history of its own, `import_elsewhere` when the store is in another project already.
     """
+    began = deed.clock.monotonic()
     key = projects.key_for_writing(project_key)
-    earlier = _earlier(deed.transaction, source, key)
-    ids = episodes.sort_out(deed.transaction, source, key, earlier.renamed)
-    loops = history.new_loops(deed.transaction, source, key)
-    graves = _new_tombstones(deed.transaction, source)
-    files = [one for one in source.trail.files if one.sha256 not in earlier.digests]
-    tally = _counted(source, ids)
-    tally.found["open loops"], tally.found["trail files"] = len(source.spores), len(source.trail.files)
-    if not earlier.first and not _any_new(source, ids, tally) and not (loops or graves or files):
-        return _report("nothing_new", source, key, earlier, _counted(source, ids))
+    plan = _plan(deed.transaction, source, key)
+    if plan.nothing_new:
+        return _report("nothing_new", source, key, plan, deed.clock.monotonic() - began)
     projects.ensure(deed, key)
-    if earlier.first:
-        history.count(source, tally)
-    covering = history.completed_wraps(deed, source, key) if earlier.first else {}
-    names = _names(deed, source, ids, earlier)
-    _write_episodes(deed, source, key, ids, names, covering, tally, progress)
-    _write_links(deed, source, key, ids, names, tally)
-    _write_tombstones(deed, key, graves, tally)
-    tally.imported["open loops"] = history.write_loops(deed, key, loops)
-    tally.leave_out("open loops", "they are here already, or break the rules of one", len(source.spores) - len(loops))
-    _attach(deed, source, key, files, earlier, names, tally)
-    if earlier.first:
-        history.after_episodes(deed, source, key, names, covering, tally)
-    else:
-        tally.notes.append("this store was imported before: only what is new of episodes, links, open loops and trail was added")
-    return _report("imported", source, key, earlier, tally)
+    first = plan.earlier.first
+    covering = history.completed_wraps(deed, source.history, key) if first else {}
+    names = _names(deed, plan)
+    frozen = episodes.write(deed, key, plan.episodes, names, covering, progress)
+    episodes.write_links(deed, key, plan.links, names)
+    episodes.write_graves(deed, key, plan.graves)
+    loops.write(deed, key, plan.loops)
+    _attach(deed, source, key, plan, names)
+    if first:
+        patterns.write(deed, source.patterns, source.history, key, names, covering)
+        history.after_episodes(deed, source.history, key, names, frozen)
+    return _report("imported", source, key, plan, deed.clock.monotonic() - began)
 
 
-def _any_new(source: AnnealSource, ids: Ids, tally: Tally) -> bool:
-    return bool(ids.new) and any(True for _ in episodes.new_episodes(source, ids, "", Tally()))
-
-
-def _names(deed: Deed, source: AnnealSource, ids: Ids, earlier: Earlier) -> dict[str, str]:
+def _names(deed: Deed, plan: Plan) -> dict[str, str]:
     """Every renamed id with its name here."""
-    names = dict(earlier.renamed)
-    for one in sorted(ids.new):
-        if not ids.fits(one) and one not in names:
-            names[one] = _free_id(deed)
+    names = dict(plan.earlier.renamed)
+    kept = {one.id for one in plan.episodes} | set(names.values())
+    for one in plan.episodes:
+        if not plan.ids.fits(one.id) and one.id not in names:
+            names[one.id] = _free_id(deed, kept)
+            kept.add(names[one.id])
     return names
 
 
-def _free_id(deed: Deed) -> str:
+def _free_id(deed: Deed, kept: set[str]) -> str:
     while True:
         found = deed.ids.episode_id()
         sql = "select 1 from episodes where episode_id = ? union all select 1 from tombstones where episode_id = ?"
-        if deed.one(sql, (found, found)) is None:
+        if found not in kept and deed.one(sql, (found, found)) is None:
             return found
 
 
-def _write_episodes(
-    deed: Deed,
-    source: AnnealSource,
-    key: str,
-    ids: Ids,
-    names: dict[str, str],
-    covering: dict[int, int],
-    tally: Tally,
-    progress: Progress | None,
-) -> None:
-    own, effective, sources = source.trust()
-    now = stamp(deed.clock.now())
-    total = len(ids.new)
-
-    def row(one: ForeignEpisode) -> tuple[Any, ...]:
-        derived = [names.get(each, each) for each in sources.get(one.id, ())]
-        return (
-            names.get(one.id, one.id),
-            key,
-            one.created_at,
-            one.episode_type,
-            one.content,
-            one.source,
-            own.get(one.id, "agent"),
-            effective.get(one.id, "agent"),
-            one.metadata,
-            json.dumps(derived) if derived else "[]",
-            one.state_key,
-            history.covered_by(one.session, covering),
-        )
-
-    def write(batch: list[Any]) -> None:
-        deed.transaction.many(
-            "insert into episodes (episode_id, project_key, created_at, episode_type, content, source, trust, effective_trust, metadata,"
-            " derived_from, state_key, wrap_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            batch,
-        )
-        tally.imported["episodes"] += len(batch)
-        if progress:
-            progress(tally.imported["episodes"], total)
-
-    if progress:
-        progress(0, total)
-    episodes.in_batches((row(one) for one in episodes.new_episodes(source, ids, now, tally)), write)
-
-
-def _write_links(deed: Deed, source: AnnealSource, key: str, ids: Ids, names: dict[str, str], tally: Tally) -> None:
-    hidden: list[str] = []
-    for old, new, when in source.rows("supersessions", "old_id, new_id, recorded_at", "order by recorded_at, old_id, new_id"):
-        if str(old) not in ids.new and str(new) not in ids.new:
-            continue
-        old_id, new_id = names.get(str(old), str(old)), names.get(str(new), str(new))
-        sql = "select count(*) from episodes where project_key = ? and episode_id in (?, ?)"
-        if deed.one(sql, (key, old_id, new_id))[0] != 2:
-            tally.leave_out("links between old and new", "an episode that they join is gone")
-            continue
-        written = deed.execute(
-            "insert or ignore into supersessions (old_id, new_id, project_key, created_at) values (?, ?, ?, ?)",
-            (old_id, new_id, key, moment(when) or stamp(deed.clock.now())),
-        )
-        tally.imported["links between old and new"] += written.rowcount
-        hidden.append(old_id)
-    if source.count("state_keys"):
-        rows = deed.all("select episode_id from episodes where project_key = ? and state_key is not null", (key,))
-        hidden += [row[0] for row in rows]
-    refresh_superseded(deed, dict.fromkeys(hidden))
-
-
-def _write_tombstones(deed: Deed, key: str, graves: list[Any], tally: Tally) -> None:
-    now, actor = stamp(deed.clock.now()), deed.identity.actor.as_json()
-    for row in graves:
-        # over there only a keyed hash is kept: it stands where ours is, and says so itself
-        deed.execute(
-            "insert into tombstones (episode_id, project_key, created_at, episode_type, source, trust, content_sha256, characters,"
-            " removed_at, removed_by) values (?, ?, ?, ?, '', 'agent', ?, 0, ?, ?)",
-            (str(row[0]), key, moment(row[1]) or now, str(row[2]), str(row[3]), moment(row[4]) or now, actor),
-        )
-    tally.imported["deleted episodes"] += len(graves)
-
-
-def _attach(
-    deed: Deed, source: AnnealSource, key: str, files: list[Any], earlier: Earlier, names: dict[str, str], tally: Tally
-) -> None:
+def _attach(deed: Deed, source: AnnealSource, key: str, plan: Plan, names: Mapping[str, str]) -> None:
     """Keep the foreign trail and the files beside the database, and anchor the trail's head in ours."""
-    now = stamp(deed.clock.now())
+    now, head = stamp(deed.clock.now()), source.trail.head
 
     def attach(kind: str, name: str, content: bytes, digest: str, head: str | None) -> None:
         deed.execute(
@@ -313,29 +243,26 @@ def _attach(
             (key, kind, name, content, digest, head, now),
         )
 
-    for one in files:
-        attach(TRAIL, one.name, gzip.compress(one.content, 1, mtime=0), one.sha256, source.trail.head)
-    tally.imported["trail files"] = len(files)
-    for name, content in source.files.items():
-        digest = hashlib.sha256(content).hexdigest()
-        if digest not in earlier.digests:
-            attach(FILE, name, gzip.compress(content, 1, mtime=0), digest, None)
+    for one in plan.trail_files:
+        attach(TRAIL, one.name, one.packed, one.sha256, head)
+    for file in plan.files:
+        attach(FILE, file.name, file.packed, file.sha256, None)
     told = {
-        "source": Path(source.path).name,
+        "source": foreign_values.shown(source.path.name),
         "identity": source.identity,
         "format_version": source.format_version,
-        "first": earlier.first,
-        "episodes": tally.imported["episodes"],
-        "links": tally.imported["links between old and new"],
-        "tombstones": tally.imported["deleted episodes"],
-        "open_loops": tally.imported["open loops"],
+        "first": plan.earlier.first,
+        "episodes": len(plan.episodes),
+        "links": len(plan.links),
+        "tombstones": len(plan.graves),
+        "open_loops": len(plan.loops),
         "trail_entries": source.trail.entries,
-        "trail_head": source.trail.head,
+        "trail_head": head,
         "trail_findings": list(source.trail.findings[:20]),
         "trail_findings_count": len(source.trail.findings),
-        "trail_files": {one.name: one.sha256 for one in files},
+        "trail_files": {one.name: one.sha256 for one in plan.trail_files},
         "renamed_count": len(names),
     }
-    manifest = json.dumps({**told, "renamed": names}, ensure_ascii=False, separators=(",", ":")).encode()
-    attach(MANIFEST, source.identity, manifest, hashlib.sha256(manifest).hexdigest(), source.trail.head)
+    manifest = json.dumps({**told, "renamed": names}, separators=(",", ":")).encode()
+    attach(MANIFEST, source.identity, manifest, hashlib.sha256(manifest).hexdigest(), head)
     deed.append("import_anneal", project_key=key, subject=f"project:{key}", data=told)

@@ -32,6 +32,8 @@ WRITER_PATIENCE = 10.0
 """Seconds that a verb waits in all for the writer (room.md 2.19)."""
 CHECKPOINT_PAGES = 1_000
 LOG_LIMIT = 64 * 1024 * 1024
+VALUES_AT_ONCE = 32_000
+"""Values in one statement; SQLite allows 32,766."""
 
 SqliteError = sqlite3.Error
 Row = Any  # a sqlite3.Row or None; typing it would bind callers to one of the two libraries
@@ -92,9 +94,13 @@ class View:
 class Transaction(View):
     """A write transaction, which holds the store's one write lock and reads what it writes. Verbs get it inside a deed."""
 
-    def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run one parametrised statement for every row."""
-        self._connection.executemany(sql, rows)
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows, as many in one statement as it may have values: a full-text index is written out once a statement."""
+        head, mark = f"insert into {table} ({', '.join(columns)}) values ", f"({', '.join('?' * len(columns))})"
+        most = VALUES_AT_ONCE // len(columns)
+        for start in range(0, len(rows), most):
+            some = rows[start : start + most]
+            self._connection.execute(head + ", ".join([mark] * len(some)), [value for row in some for value in row])
 
 
 def fetch(connection: Any, sql: str, parameters: Sequence[Any] | dict[str, Any], *, first: bool = False) -> Any:

@@ -58,8 +58,6 @@ def snapshot(path: Path) -> Iterator[View]:
         else:
             name = f"file:{quote(str(path))}?mode=ro&immutable=1"
         connection = stack.enter_context(contextlib.closing(sqlite3.connect(name, uri=True, isolation_level=None, timeout=5.0)))
-        connection.row_factory = sqlite3.Row
-        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for pragma in ("trusted_schema = off", "cell_size_check = on", "mmap_size = 0"):
             connection.execute(f"pragma {pragma}")
         connection.execute("begin")

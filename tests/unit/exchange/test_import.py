@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Refusal, StoreError
-from core.exchange.anneal_source import opened
+from core.exchange.anneal_source import read
 from core.exchange.importing import examine
 from core.exchange.report import ImportReport
 from core.room import Room
@@ -22,8 +22,7 @@ from tests.rooms import Rooms, text, trail
 
 
 def brought(room: Room, path: Path, key: str = "brought") -> ImportReport:
-    with opened(path) as source:
-        report: ImportReport = room.do("import_anneal", project_key=key, source=source)
+    report: ImportReport = room.do("import_anneal", project_key=key, source=read(path))
     return report
 
 
@@ -36,6 +35,10 @@ def spoilt(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
         connection.commit()
         connection.execute("pragma wal_checkpoint(truncate)")
+
+
+def is_in_log(path: Path) -> bool:
+    return any(one.content == "still in the log" for one in read(path).episodes)
 
 
 def rows(room: Room, sql: str) -> list[tuple[object, ...]]:
@@ -82,20 +85,18 @@ def test_a_source_with_a_log_is_read_with_it_and_left_as_it_is(rooms: Rooms, new
     writer = sqlite3.connect(newest)
     writer.create_function("anneal_writer_schema", 0, lambda: 2)
     writer.execute("pragma journal_mode = wal")
-    writer.execute("update metadata set value = 'still in the log' where key = 'project_name'")
+    writer.execute("update episodes set content = 'still in the log' where id = (select min(id) from episodes)")
     writer.commit()
     try:
         before = digests(newest.parent)
         assert "memory.db-wal" in before
-        with opened(newest) as source:
-            assert source.metadata["project_name"] == "still in the log"
+        assert is_in_log(newest)
         after = digests(newest.parent)
         assert {**after, "memory.db-shm": ""} == {**before, "memory.db-shm": ""}  # the index holds locks, not data
         for name in ("memory.db", "memory.db-wal"):
             (newest.parent / f"other{name[6:]}").write_bytes((newest.parent / name).read_bytes())
         listed = set(digests(newest.parent))
-        with opened(newest.with_name("other.db")) as source:
-            assert source.metadata["project_name"] == "still in the log"
+        assert is_in_log(newest.with_name("other.db"))
         assert set(digests(newest.parent)) == listed
     finally:
         writer.close()
@@ -104,8 +105,8 @@ def test_a_source_with_a_log_is_read_with_it_and_left_as_it_is(rooms: Rooms, new
 def test_a_dry_run_writes_nothing_and_says_what_the_import_says(rooms: Rooms, foreign: Path) -> None:
     room = rooms.operator()
     before = rows(room, "select count(*) from audit")
-    with opened(foreign) as source, room.snapshot() as view:
-        dry = examine(view, source, "brought", "2026-12-01T00:00:00.000000Z")
+    with room.snapshot() as view:
+        dry = examine(view, read(foreign), "brought")
     assert dry.outcome == "dry_run"
     assert rows(room, "select count(*) from audit") == before
     assert rows(room, "select count(*) from projects") == [(0,)]
@@ -249,7 +250,7 @@ def test_hostile_contents_come_in_as_text_or_not_at_all(rooms: Rooms, newest: Pa
     left_out: Counter[str] = Counter()
     for one in report.left_out:
         left_out[one.what] += one.count
-    assert (left_out["episodes"], left_out["metadata"], left_out["open loops"]) == (2, 2, 2)
+    assert (left_out["episodes"], left_out["metadata"], left_out["open loops"]) == (2, 2, 3)
     assert ("[/x] \x1b[31m\ufffd",) in rows(room, "select content from episodes")
     assert all(len(str(row[0])) == 8 for row in rows(room, "select episode_id from episodes"))
 
@@ -291,8 +292,8 @@ def test_an_interrupted_import_leaves_no_trace(rooms: Rooms, newest: Path) -> No
         if done:
             raise KeyboardInterrupt
 
-    with opened(newest) as source, pytest.raises(KeyboardInterrupt):
-        room.do("import_anneal", project_key="brought", source=source, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        room.do("import_anneal", project_key="brought", source=read(newest), progress=interrupt)
     assert rows(room, "select count(*) from audit") == before
     assert rows(room, "select count(*) from episodes") == [(0,)]
     assert brought(room, newest).outcome == "imported"

@@ -256,7 +256,7 @@ def test_nothing_opens_the_database_file_by_itself() -> None:
     opening = re.compile(r"\b(open|read_bytes|read_text|write_bytes|write_text|copyfile|copy2?)\(")
     allowed = {"core/store/filesystems.py", "core/life/processes.py", "core/trail/anchors.py"}
     # these read the files of another system's store, on which this process holds no locks
-    allowed |= {"core/store/foreign.py", "core/exchange/anneal_source.py", "core/exchange/anneal_trail.py"}
+    allowed |= {"core/store/foreign.py", "core/exchange/anneal_files.py", "core/exchange/anneal_trail.py"}
     # this one syncs a file that it has made, to which nobody is connected
     allowed |= {"core/exchange/new_file.py"}
     found = [

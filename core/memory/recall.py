@@ -264,7 +264,7 @@ def _hits(view: Reading, rows: Sequence[int], words: dict[int, tuple[str, ...]])
 
 
 def _hit(view: Reading, row: Any, words: tuple[str, ...]) -> EpisodeHit:
-    sources = _json_or_text(row["derived_from"])
+    sources = json_or_text(row["derived_from"])
     return EpisodeHit(
         episode_id=row["episode_id"],
         created_at=row["created_at"],
@@ -274,16 +274,16 @@ def _hit(view: Reading, row: Any, words: tuple[str, ...]) -> EpisodeHit:
         trust=row["trust"],
         effective_trust=row["effective_trust"],
         low_trust=row["effective_trust"] in LOW_TRUST,
-        superseded_by=_newest_replacement(view, row),
+        superseded_by=newest_replacement(view, row),
         state_key=row["state_key"],
-        metadata=_json_or_text(row["metadata"]),
+        metadata=json_or_text(row["metadata"]),
         derived_from=tuple(sources) if isinstance(sources, list) else (),
         waiting=row["wrap_id"] is None,
         words=words,
     )
 
 
-def _newest_replacement(view: Reading, row: Any) -> str | None:
+def newest_replacement(view: Reading, row: Any) -> str | None:
     """What hides a row: its stored replacement, or if newer the newest holder of its state key (see refresh_superseded)."""
     stored: str | None = row["superseded_by"]
     if stored is None or row["state_key"] is None:
@@ -318,7 +318,7 @@ def _head(view: Reading, row: Any) -> str | None:
     """The visible end of a row's chain of replacements; the chain is followed at most 50 steps."""
     head: str | None = None
     for _ in range(CHAIN_LIMIT):
-        following = _newest_replacement(view, row)
+        following = newest_replacement(view, row)
         if following is None:
             break
         head = following
@@ -351,7 +351,8 @@ def _notes(total: int, hits: Sequence[EpisodeHit], ranked: int, more: bool, hidd
     return tuple(notes)
 
 
-def _json_or_text(stored: str | None) -> Any:
+def json_or_text(stored: str | None) -> Any:
+    """A stored JSON value; a text that cannot be read as one as it stands."""
     if stored is None:
         return None
     try:

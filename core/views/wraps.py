@@ -143,7 +143,7 @@ def _row(
         wrap_id=wrap.id,
         project_key=wrap.project_key,
         generation=wrap.generation,
-        state=_state(wrap),
+        state=state_of(wrap),
         judgement=judgement,
         started_at=wrap.started_at,
         age_seconds=wraps.age_seconds(wrap.started_at, witness.clock.now()),
@@ -164,7 +164,8 @@ def _row(
     )
 
 
-def _state(wrap: wraps.Wrap) -> WrapState:
+def state_of(wrap: wraps.Wrap) -> WrapState:
+    """The state of a wrap, as lists say it."""
     if wrap.ended_at is None:
         return "open" if wrap.coherent else "partial"
     return "saved" if wrap.outcome == "saved" else "cancelled"

@@ -23,6 +23,7 @@ from console.drafts import Drafts, drafts_folder
 from console.feed_state import FeedState
 from console.header_words import header_state
 from console.kept_actions import KeptActions
+from console.memory_actions import MemoryActions
 from console.palette import RoomCommands
 from console.session_actions import SessionActions
 from console.text import copyable, one_line
@@ -50,8 +51,12 @@ PANES = {
     "sessions": "console.panes.sessions:SessionsPane",
     "slots": "console.panes.slots:SlotsPane",
     "audit": "console.panes.audit:AuditPane",
+    "memory": "console.panes.memory.pane:MemoryPane",
 }
 """Every pane and where it is. They and what they show are imported after the first paint, which does not need them."""
+
+MEMORY_TARGETS = {"episode": "episodes", "spore": "loops", "knowledge": "knowledge", "salvage": "kept", "draft": "kept"}
+"""Which view of the Memory screen has a thing of that kind."""
 
 
 def pane_of(screen: str) -> Pane:
@@ -61,7 +66,7 @@ def pane_of(screen: str) -> Pane:
     return pane
 
 
-class ConsoleApp(KeptActions, SessionActions, App[int]):
+class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
     """The operator's console on one store."""
 
     CSS_PATH = "watchroom.tcss"
@@ -106,6 +111,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         self.config = config or memory.Config()
         self.drafts = drafts or Drafts(None)
         self._looker: Looker | None = None
+        self._searcher: Looker | None = None
         self._feed: Feed | None = None
         self.feed_state = FeedState()
         self.keymap_in_force = self.config.keys
@@ -144,13 +150,13 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         self.feed.start()
         await self._mount_pane(self.active)
         self.query_one("#panes", ContentSwitcher).current = f"pane-{self.active}"
-        self._show_state()
+        self.show_state()
         self.pane.focus_list()
 
     async def _mount_pane(self, screen: str) -> None:
         pane = pane_of(screen)
         await self.query_one("#panes", ContentSwitcher).add_content(pane)
-        self._restore_sort(pane)
+        self.restore_sort(pane)
 
     @property
     def opened(self) -> bool:
@@ -166,6 +172,16 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
 
             self._looker = Looker(self.path, self.clock, self._processes or SystemProcesses())
         return self._looker
+
+    @property
+    def searcher(self) -> Looker:
+        """What reads long lists and searches: its queries may be interrupted, and hold nobody up who only looks."""
+        if self._searcher is None:
+            from core.life.processes import SystemProcesses
+            from core.views.look import Looker
+
+            self._searcher = Looker(self.path, self.clock, self._processes or SystemProcesses())
+        return self._searcher
 
     @property
     def feed(self) -> Feed:
@@ -188,13 +204,25 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
             self._feed.stop()
         if self._room is not None:
             self._room.close()
+        if self._searcher is not None:
+            self._searcher.interrupt()
+            self._searcher.close()
         if self._looker is not None:
             self._looker.close()
 
     @property
     def pane(self) -> Pane:
-        """The pane that is shown."""
+        """What is shown and acted on: the pane of the screen, or the view of it that is in front."""
+        return self._whole_pane.front
+
+    @property
+    def _whole_pane(self) -> Pane:
         return cast("Pane", self.query_one(f"#pane-{self.active}"))
+
+    @property
+    def at(self) -> str:
+        """Where one is, as the table of actions names it: a screen, or a view of one."""
+        return self.pane.SCREEN if self.opened else self.active
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The room's roles for a theme that has none of its own."""
@@ -210,7 +238,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         del parameters
         if action in _TABLE_IDS:
             # before the first pane is there, one can only leave
-            return (self.opened or action == "quit_now") and is_allowed(action, self.active, self.read_only)
+            return (self.opened or action == "quit_now") and is_allowed(action, self.at, self.read_only)
         return True
 
     # what is shown
@@ -225,17 +253,18 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
             self._ill_tick.pause()
         else:
             self._ill_tick.resume()
-        self._show_state()
+        self.show_state()
         follow = getattr(self.screen, "follow", None)
         if follow is not None and message.state.snapshot is not None:
             follow(message.state.snapshot)
 
-    def _show_state(self) -> None:
+    def show_state(self) -> None:
+        """Bring what is on the screen in line with the state, or with the one that is frozen."""
         state = self._frozen or self.feed_state
         if self.opened:
             from console.panes.base import Shown
 
-            self.pane.show(Shown(state.snapshot, self.project, self._only_attention))
+            self._whole_pane.show(Shown(state.snapshot, self.project, self._only_attention))
         self._show_header()
         self._show_footer()
 
@@ -252,7 +281,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
                 project=self.project,
                 who=self.who,
                 read_only=self.read_only,
-                only_attention=self._only_attention,
+                only_attention=self._only_attention and is_allowed("only_attention", self.at, self.read_only),
                 waiting=waiting,
                 now=self.clock.now(),
             )
@@ -260,7 +289,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
 
     def _show_footer(self) -> None:
         has_row = self.opened and self.pane.has_row
-        self._footer.set_place(self.active, read_only=self.read_only, has_row=has_row, keymap=self.keymap_in_force)
+        self._footer.set_place(self.at, read_only=self.read_only, has_row=has_row, keymap=self.keymap_in_force)
 
     def place_changed(self) -> None:
         """A pane's cursor has moved: the footer may have other keys."""
@@ -280,21 +309,24 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         """Go to a screen, and to a row of it."""
         if screen != self.active or place is not None:
             if remember:
-                self._places = [*self._places[-49:], (self.active, self.pane.place)]
+                self._places = [*self._places[-49:], (self.active, self._whole_pane.place)]
             switcher = self.query_one("#panes", ContentSwitcher)
             if not self.query(f"#pane-{screen}"):
                 await self._mount_pane(screen)
             self.active = screen
             switcher.current = f"pane-{screen}"
-        self._show_state()
-        self.pane.go_to_place(place)
+        self.show_state()
+        await self._whole_pane.arrive(place)
         self.pane.focus_list()
 
     def go_to_target(self, target: str) -> None:
-        """Go to the thing itself: `wrap:7`, `session:…`, `slot:…`, `trail:204`."""
+        """Go to the thing itself: `wrap:7`, `session:…`, `slot:…`, `trail:204`, `episode:…`, `salvage:3`."""
         kind, _, name = target.partition(":")
-        screen = {"wrap": "wraps", "session": "sessions", "slot": "slots", "trail": "audit"}.get(kind)
-        if screen is not None:
+        if kind in MEMORY_TARGETS:
+            screen, name = "memory", f"{MEMORY_TARGETS[kind]}:{target if kind in ('salvage', 'draft') else name}"
+        else:
+            screen = {"wrap": "wraps", "session": "sessions", "slot": "slots", "trail": "audit"}.get(kind, "")
+        if screen:
             self.run_worker(self.go_to(screen, name or None), exclusive=True, group="go-to")
 
     async def action_previous_place(self) -> None:
@@ -321,7 +353,8 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         """Quit now."""
         self.exit(0)
 
-    def _restore_sort(self, pane: Pane) -> None:
+    def restore_sort(self, pane: Pane) -> None:
+        """Give a pane's list the order it had the last time."""
         table = getattr(pane, "table", None)
         if table is not None and pane.SCREEN in self.remembered.sorts:
             table.show_sort(*self.remembered.sorts[pane.SCREEN])
@@ -335,17 +368,17 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
     def set_project(self, project: str) -> None:
         """Show one project, or with "" all."""
         self.project = project
-        self._show_state()
+        self.show_state()
 
     def action_only_attention(self) -> None:
         """Only what needs a person, or everything again."""
         self._only_attention = not self._only_attention
-        self._show_state()
+        self.show_state()
 
     def action_freeze(self) -> None:
         """Freeze what is shown, or follow the store again."""
         self._frozen = None if self._frozen else self.feed_state
-        self._show_state()
+        self.show_state()
 
     def action_read_again(self) -> None:
         """Read the store again now."""
@@ -361,7 +394,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
     def run_table_action(self, action_id: str) -> None:
         """Do an action of the table by its name, as its key would: what palette, menu and footer call."""
         action = action_named(action_id)
-        if not is_allowed(action_id, self.active, self.read_only):
+        if not is_allowed(action_id, self.at, self.read_only):
             return
         target = self if "app" in action.owners else self.pane
         self.run_worker(self.run_action(action.call or action.id, target), group="table-action")
@@ -378,7 +411,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         """Help for where one is."""
         from console.dialogs.help import HelpDialog
 
-        self.push_screen(HelpDialog(self.active, self.read_only, self.keymap_in_force))
+        self.push_screen(HelpDialog(self.at, self.read_only, self.keymap_in_force))
 
     def action_choose_project(self) -> None:
         """Choose the project to show."""
@@ -426,7 +459,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
         """Everything that can be done with the row under the cursor."""
         from console.dialogs.chooser import MenuDialog
 
-        actions = row_actions(self.active, self.read_only, self.keymap_in_force)
+        actions = row_actions(self.at, self.read_only, self.keymap_in_force)
         self.push_screen(
             MenuDialog("This row", actions), lambda chosen: None if chosen is None else self.run_table_action(chosen)
         )
@@ -468,7 +501,7 @@ class ConsoleApp(KeptActions, SessionActions, App[int]):
                     ),
                 ),
             )
-            self._show_state()
+            self.show_state()
         self.feed.read_again()
 
     def ask_for_release(self, row: WrapRow | None) -> None:

@@ -65,7 +65,7 @@ def _tabs(state: FeedState) -> tuple[Tab, ...]:
     snapshot = state.snapshot
     if snapshot is None:
         names = (("overview", "1", "Overview"), ("wraps", "2", "Wraps"), ("sessions", "3", "Sessions"), ("slots", "4", "Slots"))
-        return tuple(Tab(*name, "not measured") for name in (*names, ("audit", "5", "Audit")))
+        return tuple(Tab(*name, "not measured") for name in (*names, ("audit", "5", "Audit"), ("memory", "6", "Memory")))
     needs = len(snapshot.attention)
     alarming = any(item.kind in ALARMING for item in snapshot.attention)
     return (
@@ -80,4 +80,5 @@ def _tabs(state: FeedState) -> tuple[Tab, ...]:
         Tab("sessions", "3", "Sessions", f"{snapshot.open_sessions:,}" if snapshot.open_sessions else ""),
         Tab("slots", "4", "Slots", f"{snapshot.open_slots:,}" if snapshot.open_slots else ""),
         Tab("audit", "5", "Audit", f"{snapshot.trail_last:,}"),
+        Tab("memory", "6", "Memory", f"{sum(row.episodes for row in snapshot.projects):,}"),
     )

@@ -40,7 +40,7 @@ class RoomCommands(Provider):
 
     def _actions(self) -> Iterator[tuple[str, Callable[[], object], str]]:
         room = self._room
-        for action in for_screen(room.active, room.read_only, room.keymap_in_force):
+        for action in for_screen(room.at, room.read_only, room.keymap_in_force):
             if action.group in MOVES or action.id == "palette" or (action.needs_row and not room.pane.has_row):
                 continue
             key = f"  ({action.shown_key})" if action.keys else ""

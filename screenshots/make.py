@@ -22,7 +22,7 @@ from tests.console.scene import PICTURES, lead_to, scene  # noqa: E402
 SIZE = (120, 40)
 NARROW = (80, 24)
 THEMES = ("dark", "light")
-ALSO_NARROW = ("overview", "wraps", "sessions", "slots", "audit", "force-cancel", "relay")
+ALSO_NARROW = ("overview", "wraps", "sessions", "slots", "audit", "continuity", "episodes", "patterns", "force-cancel", "relay")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),

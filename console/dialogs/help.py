@@ -28,6 +28,27 @@ PLACES: Final[dict[str, tuple[str, str]]] = {
         "Audit",
         "The trail of everything that was done and refused, followed as it is written. Moving up freezes it, G follows again.",
     ),
+    "memory.continuity": (
+        "Memory: continuity",
+        "What each project remembers: the text that stands, and with one project chosen (p) every version of it. "
+        "The tab Changes says what a version changed. ← and → go through the views.",
+    ),
+    "memory.episodes": (
+        "Memory: episodes",
+        "What the agents recorded, newest first; / searches all of them, a phrase before its words. "
+        "Deleting one leaves a tombstone, and lowers the patterns that rest on it.",
+    ),
+    "memory.patterns": (
+        "Memory: patterns",
+        "What came to be believed, by level. A level rises only by a cited episode of the wrap, one a wrap, and falls when "
+        "its evidence is deleted or loses its trust: see Evidence and History.",
+    ),
+    "memory.loops": ("Memory: loops", "What is open: tasks, questions and thoughts, by tier and by how alive they are."),
+    "memory.knowledge": ("Memory: knowledge", "Decisions, learnings, snippets, runbooks and ADRs that sessions captured."),
+    "memory.kept": (
+        "Memory: kept texts",
+        "Texts that could not be saved: salvage of late saves, and drafts of wraps that ended. Adopting makes one the continuity.",
+    ),
 }
 MEANINGS: Final[dict[Verdict, str]] = {
     "DEAD": "Two facts of death: its process, client, connection, session or heartbeat is gone. It can be ended with a reason.",

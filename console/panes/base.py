@@ -51,6 +51,11 @@ class Pane(Container):
         """The app, as what it is."""
         return cast("ConsoleApp", self.app)
 
+    @property
+    def front(self) -> Pane:
+        """What is shown and acted on: the pane itself, or the view of it that is in front."""
+        return self
+
     def show(self, shown: Shown) -> None:
         """Show this state; does nothing when it is the one shown already."""
         if shown != self.shown:
@@ -98,6 +103,10 @@ class Pane(Container):
 
     def copied(self) -> tuple[str, str] | None:
         """The id and the JSON of the row under the cursor, None when there is no row."""
+        return None
+
+    def whole_text(self) -> str | None:
+        """The text of the thing under the cursor, None when there is none or it is not read yet."""
         return None
 
     def lines(self) -> list[str]:
@@ -152,6 +161,26 @@ class Pane(Container):
         """Close the slot under the cursor."""
         self.room.close_slot(self.current)
 
+    def action_delete_episode(self) -> None:
+        """Delete the episode under the cursor."""
+        self.room.delete_episode(self.current)
+
+    def action_adopt(self) -> None:
+        """Adopt the kept text under the cursor."""
+        if self.current is not None:
+            self.room.adopt_text(self.current.kind, self.current.id)
+
+    def action_deal_with(self) -> None:
+        """Mark the kept text under the cursor as dealt with."""
+        if self.current is not None:
+            self.room.deal_with_text(self.current)
+
+    def action_copy_text(self) -> None:
+        """Copy the text under the cursor."""
+        text = self.whole_text()
+        if text is not None:
+            self.room.copy(text, "text")
+
     def action_copy_id(self) -> None:
         """Copy the id of this row."""
         found = self.copied()
@@ -168,6 +197,10 @@ class Pane(Container):
         """Write what is shown to a file."""
         self.room.write_file(f"watchroom-{self.SCREEN}.jsonl", self.lines)
 
+    async def arrive(self, place: str | None) -> None:
+        """Go to a place of this pane, making what it needs to be shown first."""
+        self.go_to_place(place)
+
     def go_to_place(self, place: str | None) -> None:
         """Go to that row, now or when it is loaded."""
 
@@ -178,9 +211,11 @@ class ListPane(Pane):
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
     SORT: ClassVar[tuple[str, bool] | None] = None
     EMPTY: ClassVar[str] = "Nothing here"
+    MARKABLE: ClassVar[bool] = True
+    """Whether something can be done to several rows at once."""
 
     def __init__(self) -> None:
-        super().__init__(id=f"pane-{self.SCREEN}")
+        super().__init__(id=f"pane-{self.SCREEN.replace('.', '-')}")
         self.table = self.make_table()
         self.detail = DetailPane()
         self.filter_bar = FilterBar("filter")
@@ -189,7 +224,7 @@ class ListPane(Pane):
 
     def make_table(self) -> RowTable:
         """The pane's list."""
-        return RowTable(self.COLUMNS, empty=self.EMPTY, sort=self.SORT)
+        return RowTable(self.COLUMNS, empty=self.EMPTY, sort=self.SORT, markable=self.MARKABLE)
 
     def compose(self) -> ComposeResult:
         """List and detail, and the filter below them."""

@@ -155,9 +155,13 @@ def spore_surface(view: Reading, *, project_key: str, top_of_mind: bool = False,
 def _listed(view: Reading, project_key: str, today: date, wanted: Any) -> Loops:
     key = storable(projects.normal_key(project_key), "project_key")
     rows = view.all("select * from spores where project_key = ? and status = 'open' order by id", (key,))
-    found = [loop for row in rows if wanted(loop := _row(row, today))]
-    found.sort(key=lambda loop: (_TIERS.index(loop.tier), -loop.salience, _GERMINATIONS.index(loop.germination)))
+    found = sorted((loop for row in rows if wanted(loop := loop_of(row, today))), key=order)
     return Loops(key, len(found), tuple(found[:LISTED]))
+
+
+def order(loop: Loop) -> tuple[int, int, int]:
+    """Where a loop stands among the open ones: by tier, then the most salient, then the most alive."""
+    return _TIERS.index(loop.tier), -loop.salience, _GERMINATIONS.index(loop.germination)
 
 
 # planting and tending
@@ -343,10 +347,11 @@ def _loop(reading: Reading, row: Any, today: date) -> Loop:
         "select noted_on, text from spore_notes where project_key = ? and spore_id = ? order by id",
         (row["project_key"], row["spore_id"]),
     )
-    return _row(row, today, tuple(LoopNote(note["noted_on"], note["text"]) for note in notes))
+    return loop_of(row, today, tuple(LoopNote(note["noted_on"], note["text"]) for note in notes))
 
 
-def _row(row: Any, today: date, notes: tuple[LoopNote, ...] = ()) -> Loop:
+def loop_of(row: Any, today: date, notes: tuple[LoopNote, ...] = ()) -> Loop:
+    """A stored row as a loop, as of that day."""
     resolved = row["status"] == "resolved"
     return Loop(
         row["spore_id"],

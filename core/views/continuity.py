@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from core import projects
 from core.memory import continuity, section_schemas
@@ -14,6 +15,7 @@ from core.memory.continuity import Section, Version
 from core.store.deed import Reading
 
 VERSIONS_SHOWN = 200
+COLUMNS = "project_key, revision, length(text) as characters, sha256, wrap_id, created_at, restored_from, adopted_from"
 Origin = Literal["saved", "adopted", "restored", "imported"]
 
 
@@ -69,11 +71,26 @@ def versions(
     reading: Reading, project_key: str, *, before_revision: int | None = None, limit: int = VERSIONS_SHOWN
 ) -> tuple[VersionRow, ...]:
     """A project's revisions, the newest first, at most `limit`, from before `before_revision` on."""
-    rows = reading.all(
-        "select project_key, revision, length(text) as characters, sha256, wrap_id, created_at, restored_from, adopted_from"
-        " from continuity where project_key = ? and revision < ? order by revision desc limit ?",
-        (project_key, before_revision if before_revision is not None else 2**62, limit),
+    return _version_rows(
+        reading.all(
+            f"select {COLUMNS} from continuity where project_key = ? and revision < ? order by revision desc limit ?",
+            (project_key, before_revision if before_revision is not None else 2**62, limit),
+        )
     )
+
+
+def newest_versions(reading: Reading, *, limit: int = VERSIONS_SHOWN) -> tuple[VersionRow, ...]:
+    """The standing version of every project that has one, by project, at most `limit`."""
+    return _version_rows(
+        reading.all(
+            f"select {COLUMNS} from continuity where (project_key, revision) in"
+            " (select project_key, max(revision) from continuity group by project_key) order by project_key limit ?",
+            (limit,),
+        )
+    )
+
+
+def _version_rows(rows: Iterable[Any]) -> tuple[VersionRow, ...]:
     return tuple(
         VersionRow(
             row["project_key"],

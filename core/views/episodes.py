@@ -170,32 +170,32 @@ class EpisodeDetail:
 
 def page(
     reading: Reading,
-    project_key: str,
+    project_key: str | None,
     *,
     episode_type: str | None = None,
     also_deleted: bool = False,
     before: Before = START,
     limit: int = EPISODES_SHOWN,
 ) -> EpisodePage:
-    """A project's episodes, the newest first, at most `limit`, from `before` (the last page's `next_before`) on.
+    """The episodes of a project, or of all (None), the newest first, at most `limit`, from `before` (the last page's `next_before`) on.
 
     Superseded ones are among them; a project that does not exist has none, nor has an unknown type.
     """
     number, deleted_at, deleted_id = before
-    of_type, values = ("", [project_key]) if episode_type is None else (" and episode_type = ?", [project_key, episode_type])
+    wanted = {"project_key": project_key, "episode_type": episode_type}
+    values = [value for value in wanted.values() if value is not None]
+    of = "".join(f"{name} = ? and " for name, value in wanted.items() if value is not None)
     found = reading.all(
-        f"select {_COLUMNS} from episodes e where e.project_key = ?{of_type} and e.id < ? order by e.id desc limit ?",
-        (*values, number, limit + 1),
+        f"select {_COLUMNS} from episodes e where {of}e.id < ? order by e.id desc limit ?", (*values, number, limit + 1)
     )
-    counter = "episodes" if episode_type is None else f"episodes:{episode_type}"
-    total = projects.counters(reading, project_key).get(counter, 0)
+    total = _counted(reading, project_key, "episodes" if episode_type is None else f"episodes:{episode_type}")
     if also_deleted:
         gone = reading.all(
-            f"select {_TOMBSTONE_COLUMNS} from tombstones where project_key = ?{of_type} and (created_at, episode_id) < (?, ?)"
+            f"select {_TOMBSTONE_COLUMNS} from tombstones where {of}(created_at, episode_id) < (?, ?)"
             " order by created_at desc, episode_id desc limit ?",
             (*values, deleted_at, deleted_id, limit + 1),
         )
-        total += reading.one(f"select count(*) from tombstones where project_key = ?{of_type}", values)[0]
+        total += reading.one(f"select count(*) from tombstones where {of}true", values)[0]
         found = list(islice(merge(found, gone, key=lambda row: row["created_at"], reverse=True), limit + 1))
     frozen = _frozen_now(reading, project_key)
     rows = tuple(_row(reading, row, frozen) for row in found[:limit])
@@ -207,6 +207,19 @@ def page(
         else:
             number = row["number"]
     return EpisodePage(rows, total, (number, deleted_at, deleted_id))
+
+
+def search_everywhere(reading: Reading, words: str, *, limit: int = EPISODES_SHOWN) -> EpisodesFound:
+    """What `search` finds in every project together: those with the phrase itself first, the newest of them first.
+
+    Refuses what `search` refuses.
+    """
+    found = [search(reading, row[0], words, limit=limit) for row in reading.all("select project_key from projects")]
+    exact = [row for one in found for row in one.rows if not row.words]
+    by_words = [row for one in found for row in one.rows if row.words]
+    exact.sort(key=lambda row: row.created_at, reverse=True)
+    by_words.sort(key=lambda row: len(row.words), reverse=True)
+    return EpisodesFound(tuple([*exact, *by_words][:limit]), sum(one.exact for one in found), None, ())
 
 
 def search(
@@ -323,8 +336,19 @@ def _row(reading: Reading, row: Any, frozen: dict[str, int], words: tuple[str, .
     )
 
 
-def _frozen_now(reading: Reading, project_key: str) -> dict[str, int]:
-    """The episodes that the project's open wrap holds, with its id; a damaged row says nothing that can be trusted."""
+def _counted(reading: Reading, project_key: str | None, counter: str) -> int:
+    if project_key is not None:
+        return projects.counters(reading, project_key).get(counter, 0)
+    return int(reading.one("select coalesce(sum(value), 0) from counters where name = ?", (counter,))[0])
+
+
+def _frozen_now(reading: Reading, project_key: str | None) -> dict[str, int]:
+    """The episodes that the project's open wrap holds, or those of all; a damaged row says nothing that can be trusted."""
+    if project_key is None:
+        keys = [
+            row[0] for row in reading.all("select distinct project_key from wraps where ended_at is null and project_key <> ''")
+        ]
+        return {episode_id: wrap_id for key in keys for episode_id, wrap_id in _frozen_now(reading, key).items()}
     wrap = wraps.open_state(reading, project_key).wrap
     return dict.fromkeys(wrap.episode_ids, wrap.id) if wrap else {}
 

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
-from core import projects
 from core.knowledge import reading as knowledge
 from core.knowledge.fields import stored_relations
 from core.knowledge.models import KINDS, Entry, EntryLine, Kind
@@ -61,29 +61,34 @@ class KnowledgeDetail:
 
 def page(
     reading: Reading,
-    project_key: str,
+    project_key: str | None,
     *,
     kind: Kind | None = None,
     also_archived: bool = False,
     before: str | None = None,
     limit: int = ENTRIES_SHOWN,
 ) -> KnowledgePage:
-    """A project's entries, the newest first, at most `limit` (1 to 100), from `before` (the last page's `next_before`) on.
+    """The entries of a project, or of all (None), the newest first, at most `limit` (1 to 100), from `before` (the last page's `next_before`) on.
 
     Refuses `invalid_input` for an unknown kind, `invalid_limit`, and `knowledge_not_found` when the entry `before` was deleted.
     """
     found = knowledge.list_entries(
         reading, entity_type=kind, project_key=project_key, include_archived=also_archived, before=before, limit=limit
     )
-    counted = projects.counters(reading, project_key)
-    total = sum(counted.get(f"knowledge:{one}", 0) for one in (KINDS if kind is None else (kind,)))
+    of_project, values = ("project_key = ? and ", [project_key]) if project_key is not None else ("", [])
+    counters = [f"knowledge:{one}" for one in (KINDS if kind is None else (kind,))]
+    counted = reading.one(
+        f"select coalesce(sum(value), 0) from counters where {of_project}name in (select value from json_each(?))",
+        (*values, json.dumps(counters)),
+    )
+    total = int(counted[0])
     return KnowledgePage(found.entries, total, found.next_before)
 
 
 def search(
-    reading: Reading, project_key: str, words: str, *, kind: Kind | None = None, limit: int = ENTRIES_SHOWN
+    reading: Reading, project_key: str | None, words: str, *, kind: Kind | None = None, limit: int = ENTRIES_SHOWN
 ) -> KnowledgeFound:
-    """The entries that `brain_search` finds in a project for some words, archived ones too, at most `limit` (1 to 100).
+    """The entries that `brain_search` finds in a project, or in all (None), for some words, archived ones too, at most `limit` (1 to 100).
 
     Refuses `invalid_input` for words that are blank, too long or cannot be stored, and `invalid_limit`.
     """

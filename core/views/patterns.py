@@ -139,19 +139,23 @@ class PatternDetail:
 
 def page(
     reading: Reading,
-    project_key: str,
+    project_key: str | None,
     *,
     words: str = "",
     least_level: int = 0,
     before: Before = START,
     limit: int = PATTERNS_SHOWN,
 ) -> PatternPage:
-    """A project's patterns from `least_level` on, the highest first, at most `limit`, from `before` (the last page's `next_before`) on.
+    """The patterns of a project, or of all (None), from `least_level` on, the highest first, at most `limit`.
+
+    A page goes on from `before`, the last page's `next_before`.
 
     Each of `words` must stand in the name, without regard to ASCII case; nothing in them is special.
     """
-    where = "p.project_key = ? and p.level >= ?"
-    values: list[Any] = [project_key, least_level]
+    where = "p.level >= ?"
+    values: list[Any] = [least_level]
+    if project_key is not None:
+        where, values = f"p.project_key = ? and {where}", [project_key, *values]
     for word in words.split():
         where += " and instr(lower(p.name), ?) > 0"
         values.append(ascii_lower(word))

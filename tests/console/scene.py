@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -71,14 +72,8 @@ class Scene:
         agent = self.rooms.agent(client="planning-agent")
         for chapter in CHAPTERS[:4]:
             self._record(agent, chapter.story, chapter.episodes)
-            opened = agent.do("prepare_wrap", project_key=chapter.story.project_key)
-            self.rooms.clock.advance(90)
-            agent.do(
-                "save_continuity",
-                project_key=chapter.story.project_key,
-                text=text(State="all is well"),
-                wrap_token=opened.wrap_token,
-            )
+            self._wrap(agent, chapter.story.project_key, [f"- {name} | 1x ({{today}})" for name, _ in chapter.story.patterns])
+        self._climb(agent)
         self._record(agent, PAYMENTS, 2)
         late = agent.do("prepare_wrap", project_key="payments")
         self.operator.do("wrap_cancel", project_key="payments", force=True, reason="its host is taken down for the kernel update")
@@ -90,6 +85,33 @@ class Scene:
             wrap_token=late.wrap_token,
         )
         agent.close()
+
+    def _wrap(self, room: Room, project_key: str, patterns: list[str]) -> None:
+        """A whole wrap whose text has those lines in Patterns; `{today}` in them is the wrap's date."""
+        opened = room.do("prepare_wrap", project_key=project_key)
+        self.rooms.clock.advance(90)
+        lines = "\n".join(patterns).replace("{today}", opened.wrap_date)
+        saved = text(State="all is well", Patterns=lines)
+        room.do("save_continuity", project_key=project_key, text=saved, wrap_token=opened.wrap_token)
+
+    def _climb(self, room: Room) -> None:
+        """A pattern of docs climbs from 1x to 2x by the episodes that it cites; open loops lie beside it."""
+        told = [
+            "The example of the capture call in the docs was wrong since the release, and nobody had run it.",
+            "An example that is run with the tests broke the build the day its call changed.",
+        ]
+        record = partial(room.do, "record", project_key="docs", episode_type="observation")
+        self.cited = [record(content=content).episode_id for content in told]
+        because = f'[evidence: {", ".join(self.cited)} "an example that is run with the tests cannot go wrong unseen"]'
+        self._wrap(room, "docs", [f"- examples-are-tests | 2x ({{today}}) {because}", "- one-word-one-thing | 1x ({today})"])
+        plant = partial(self.operator.do, "spore_add")
+        plant(
+            project_key="docs", type="task", text="Run the examples of the payment guide with the tests", tier="hot", salience=3
+        )
+        plant(project_key="docs", type="question", text="Is `capture` a noun in the glossary?")
+        plant(
+            project_key="payments", type="thought", text="Gateways that answer late are worse than those that do not", tier="cold"
+        )
 
     def _sessions(self) -> None:
         """The demo's sessions and slots: one that ended on its slot, one left open by an agent that has gone."""
@@ -187,6 +209,15 @@ PICTURES: dict[str, Keys] = {
     "close-slot": ("4", "j", "j", "j", "C"),
     "audit": ("5",),
     "audit-filtered": ("5", "slash", *"outcome:refused", "enter"),
+    "continuity": ("6", "j", "]"),
+    "episodes": ("6", "right", "slash", *"capture", "enter"),
+    "patterns": ("6", "right", "right", "]"),
+    "patterns-history": ("6", "right", "right", "]", "]"),
+    "loops": ("6", *["right"] * 3),
+    "knowledge": ("6", *["right"] * 4),
+    "kept": ("6", "left", "]"),
+    "delete-episode": ("6", "right", "slash", *"example of the capture", "enter", "D"),
+    "adopt": ("6", "left", "I"),
     "force-cancel": ("2", "X", *"its laptop is gone"),
     "force-cancel-live": ("2", "G", "X"),
     "force-cancel-several": ("2", "asterisk", "X"),

@@ -11,7 +11,7 @@ from textual.binding import BindingsMap
 
 from console.actions import (
     ACTIONS,
-    SCREENS,
+    PLACES,
     Action,
     ActionClashError,
     Owner,
@@ -37,12 +37,13 @@ def test_the_table_holds() -> None:
 
 def test_every_key_of_the_specification_is_there() -> None:
     keys = {key for action in ACTIONS for key in action.keys}
-    wanted = "1 2 3 4 5 R E A b o C j k g G < > s space * . : ctrl+p y Y w v m u X ctrl+r t ? ctrl+o q ctrl+q / n N ! f p enter escape - tab [ ] +"
+    wanted = "1 2 3 4 5 6 D I c left right "
+    wanted += "R E A b o C j k g G < > s space * . : ctrl+p y Y w v m u X ctrl+r t ? ctrl+o q ctrl+q / n N ! f p enter escape - tab [ ] +"
     assert set(wanted.split()) | {"up", "down", "home", "end", "ctrl+d", "ctrl+u", "pagedown", "pageup"} <= keys
 
 
 def test_keys_of_screens_that_do_not_exist_are_not_there() -> None:
-    assert not {"6", "7"} & {key for action in ACTIONS for key in action.keys}
+    assert "7" not in {key for action in ACTIONS for key in action.keys}
 
 
 def test_a_dangerous_action_needs_a_capital() -> None:
@@ -66,7 +67,7 @@ def test_one_key_does_one_thing_for_one_owner() -> None:
         validate([mark, mark])
 
 
-@pytest.mark.parametrize("screen", [*SCREENS, "*"])
+@pytest.mark.parametrize("screen", [*PLACES, "*"])
 def test_read_only_leaves_no_dangerous_action_anywhere(screen: str) -> None:
     lists = [for_screen(screen, True), footer_actions(screen, True), row_actions(screen, True)]
     assert not any(action.dangerous for actions in lists for action in actions)
@@ -85,12 +86,20 @@ def test_an_action_is_only_on_its_screens() -> None:
     assert "verify" not in {action.id for action in for_screen("wraps")}
 
 
+def test_a_view_has_the_actions_of_its_screen_and_its_own() -> None:
+    assert is_allowed("copy_text", "memory.episodes", read_only=False)
+    assert is_allowed("delete_episode", "memory.episodes", read_only=False)
+    assert not is_allowed("delete_episode", "memory.kept", read_only=False)
+    assert not is_allowed("delete_episode", "memory", read_only=False)
+    assert not is_allowed("only_attention", "memory.episodes", read_only=False)
+
+
 def test_without_a_row_the_footer_has_nothing_that_needs_one() -> None:
     assert "force_cancel" in {action.id for action in footer_actions("wraps")}
     assert not any(action.needs_row for action in footer_actions("wraps", has_row=False))
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", PLACES)
 @pytest.mark.parametrize("owner", OWNERS)
 def test_no_binding_has_priority_and_each_has_its_id(screen: str, owner: Owner) -> None:
     for binding in bindings_for(screen, owner):

@@ -123,7 +123,7 @@ async def test_ended_wraps_are_hidden_until_asked_for(room_scene: Scene) -> None
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, app)
         await pilot.press("2", "h")
-        await until(pilot, lambda: wraps_pane(app).table.row_count == 8)
+        await until(pilot, lambda: wraps_pane(app).table.row_count == 9)
         assert {row.state for row in wraps_pane(app).rows.values()} == {"open", "saved", "cancelled"}
 
 

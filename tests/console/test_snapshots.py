@@ -14,8 +14,11 @@ UNSTEADY = ("verify", "write-file", "ask-for-release")
 PINNED = [name for name in PICTURES if name not in UNSTEADY]
 SHOWN = [(name, SIZES[1], "watchroom-dark") for name in PINNED]
 SHOWN += [(name, SIZES[0], "watchroom-dark") for name in PINNED]
-SHOWN += [(name, SIZES[2], "watchroom-dark") for name in ("overview", "wraps", "audit")]
-SHOWN += [(name, SIZES[1], "watchroom-light") for name in ("overview", "wraps", "audit", "force-cancel")]
+SHOWN += [(name, SIZES[2], "watchroom-dark") for name in ("overview", "wraps", "audit", "episodes", "patterns")]
+SHOWN += [
+    (name, SIZES[1], "watchroom-light")
+    for name in ("overview", "wraps", "audit", "continuity", "patterns", "delete-episode", "force-cancel")
+]
 SHOWN += [("overview", SIZES[1], "watchroom-high-contrast"), ("overview", SIZES[1], "ansi-dark")]
 
 

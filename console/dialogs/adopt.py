@@ -22,7 +22,8 @@ from console.widgets.meter import Measure
 from core.errors import Refusal, StoreError
 from core.memory import text_gates
 from core.memory.adopt import Adopted
-from core.memory.continuity import canonical, measured_characters, split_sections
+from core.memory.continuity import canonical, split_sections
+from core.memory.durable import measured_characters
 from core.texts import REASON_LIMIT
 from core.views.continuity import Standing
 from core.views.kept_texts import KeptDetail
@@ -174,12 +175,8 @@ class AdoptDialog(Dialog[Any]):
         self.fit_soon()
 
     def _characters(self) -> int:
-        """What the hard maximum counts; of a text whose sections are not all there yet, everything."""
-        text = canonical(self.texts.text)
-        try:
-            return measured_characters(text, split_sections(text, self.standing.sections), self.standing.sections)
-        except Refusal:
-            return len(text)
+        """What the hard maximum counts."""
+        return measured_characters(canonical(self.texts.text), self.standing.sections)
 
     def _shrunk(self) -> list[text_gates.Shrunk]:
         return text_gates.shrunk_parts(self.texts.standing, canonical(self.texts.text), self.standing.sections)

@@ -118,7 +118,7 @@ def version(reading: Reading, project_key: str, revision: int) -> Version | None
 # the text
 
 EXOTIC_BREAKS = re.compile("[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]|\r(?!\n)")
-EXOTIC_SPACES = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+EXOTIC_SPACES = re.compile("[\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
 
@@ -180,12 +180,6 @@ def split_sections(text: str, sections: tuple[Section, ...]) -> dict[str, str]:
             facts={"missing": missing, "required": [one.heading for one in sections if not one.optional]},
         )
     return bodies
-
-
-def measured_characters(text: str, bodies: dict[str, str], sections: tuple[Section, ...]) -> int:
-    """The characters that count against the hard maximum: all but the durable facts (wraps.md a5)."""
-    durable = sum(len(bodies.get(one.heading, "")) for one in sections if one.role == "durable")
-    return len(text) - durable
 
 
 def durable_budget(sections: tuple[Section, ...]) -> int:

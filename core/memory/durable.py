@@ -10,8 +10,8 @@ from itertools import pairwise
 from core.memory import continuity
 from core.memory.continuity import Section
 
-_BULLET = re.compile(r"[ \t]*+(?:[-*]|[0-9]++\.)[ \t]++(?P<fact>\S.*)")
-_MARKER = re.compile(r"[ \t]*+(?:(?:[-*]|[0-9]++\.)[ \t]++)?\[drop-durable:(?P<fact>.*)\][ \t]*", re.IGNORECASE)
+_BULLET = re.compile(r"[ \t]*+(?:[-*]|\d++\.)[ \t]++(?P<fact>.*)")
+_MARKER = re.compile(r"[ \t]*+(?:(?:[-*]|\d++\.)[ \t]++)?\[drop-durable:(?P<fact>.*)\][ \t]*", re.IGNORECASE)
 _CUES = re.compile(r"(?:—|–|--|\|)[ \t]*+cues:", re.IGNORECASE)
 QUOTED_CHARACTERS = 200
 
@@ -20,7 +20,7 @@ QUOTED_CHARACTERS = 200
 class DurableFacts:
     """What a save did to the durable facts: lines put back, lines dropped by a marker, markers that name no fact.
 
-    `recreated`: the section itself was missing and was written again. `characters` and `budget` count the section.
+    `recreated`: the section itself was missing and was written again. `characters` and `budget` count the section, heading included.
     """
 
     reinserted: tuple[str, ...] = ()
@@ -54,26 +54,23 @@ def keep(standing: str | None, text: str, sections: tuple[Section, ...]) -> tupl
     spans = _spans(lines, section)
     items = [item for start, end in spans for item in _items(lines[start + 1 : end])]
     before = _facts(standing or "", section)
-    drops = {key for item in items if item.drops is not None for key in (_key(item.drops), _single_spaced(item.drops))}
+    drops = {name for item in items if item.drops is not None for name in _names(item.drops)}
     dropped = {key: item for key, item in before.items() if key in drops or (item.first and _single_spaced(item.first) in drops)}
     body = [item for item in items if item.drops is None and item.fact not in dropped]
     present = {item.fact for item in body}
     missing = [item for key, item in before.items() if key not in present and key not in dropped]
     known = {name for key, item in dropped.items() for name in (key, _single_spaced(item.first or ""))}
-    unknown = [
-        item.drops for item in items if item.drops is not None and not {_key(item.drops), _single_spaced(item.drops)} & known
-    ]
+    unknown = [item.drops for item in items if item.drops is not None and not _names(item.drops) & known]
     changed = bool(missing) or len(body) != len(items) or len(spans) > 1
     if changed:
         lines = _written(lines, spans, body, missing, section, sections)
         text = ("\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n").join(lines)
-    characters = sum(len(line) + 1 for start, end in _spans(lines, section) for line in lines[start + 1 : end])
     return text, DurableFacts(
         tuple("\n".join(item.lines) for item in missing),
         tuple("\n".join(item.lines) for item in dropped.values()),
         tuple(unknown),
         bool(missing) and not spans,
-        characters,
+        characters(text, sections),
         continuity.durable_budget(sections),
     )
 
@@ -82,6 +79,22 @@ def facts(text: str | None, sections: tuple[Section, ...]) -> list[str]:
     """The durable facts of a text, each as it stands there."""
     section = next((one for one in sections if one.role == "durable"), None)
     return ["\n".join(item.lines) for item in _facts(text or "", section).values()] if section else []
+
+
+def measured_characters(text: str, sections: tuple[Section, ...]) -> int:
+    """The characters that count against the hard maximum: all but the section of durable facts (wraps.md a5)."""
+    return len(text) - characters(text, sections)
+
+
+def characters(text: str, sections: tuple[Section, ...]) -> int:
+    """The characters of the section of durable facts, its heading line included."""
+    section = next((one for one in sections if one.role == "durable"), None)
+    if section is None:
+        return 0
+    lines = text.split("\n")
+    spans = _spans(lines, section)
+    unbroken = bool(spans) and spans[-1][1] == len(lines)  # the text's last line ends in no line break
+    return sum(len(line) + 1 for start, end in spans for line in lines[start:end]) - unbroken
 
 
 def _facts(text: str, section: Section) -> dict[str, _Item]:
@@ -110,7 +123,7 @@ def _items(body: list[str]) -> Iterator[_Item]:
             continue
         if pending:
             yield _fact(pending)
-        pending = [line] if bullet and not marker else []
+        pending = [line] if bullet and bullet.group("fact") and not marker else []
         if not pending:
             yield _Item([line], drops=marker.group("fact").strip() if marker else None)
     if pending:
@@ -126,9 +139,11 @@ def _fact(lines: list[str]) -> _Item:
     return _Item(list(lines), fact=key, first=first) if key else _Item(list(lines))
 
 
-def _key(text: str) -> str:
-    bullet = _BULLET.match(text)
-    return _single_spaced(_without_cues(bullet.group("fact") if bullet else text))
+def _names(marked: str) -> set[str]:
+    """What a drop marker may name a fact by: its text or its whole first line, with or without the bullet."""
+    bullet = _BULLET.match(marked)
+    texts = (marked, bullet.group("fact")) if bullet else (marked,)
+    return {name for text in texts for name in (_single_spaced(text), _single_spaced(_without_cues(text))) if name}
 
 
 def _without_cues(text: str) -> str:

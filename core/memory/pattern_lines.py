@@ -126,7 +126,8 @@ def canonical_numerals(line: str) -> tuple[str, list[int]]:
     found: list[int] = []
     parts, last = [], 0
     ends: list[int] | None = None
-    for match in _NUMERAL.finditer(masked(line)):
+    plain = masked(line)
+    for match in _NUMERAL.finditer(plain):
         numeral = match.group("numeral")
         if re.fullmatch(_LEVEL, numeral) or not numeral.isnumeric() or match.start() < last:
             continue
@@ -136,7 +137,7 @@ def canonical_numerals(line: str) -> tuple[str, list[int]]:
         last = match.end()
         tag = _EVIDENCE_FOLLOWS.match(line, last)
         if tag:
-            ends = ends or tag_ends(line)
+            ends = ends or tag_ends(plain)
             last = max(last, ends[tag.end()])
     return "".join([*parts, line[last:]]), found
 

@@ -223,7 +223,7 @@ def _checked(
     known = patterns.standing(deed.transaction, key, wrap, canonical, before, sections)
     graduated = graduate(canonical, known)
     bodies = continuity.split_sections(graduated.text, sections)
-    continuity.refuse_too_big(continuity.measured_characters(graduated.text, bodies, sections), sections)
+    continuity.refuse_too_big(durable.measured_characters(graduated.text, sections), sections)
     headings_before = continuity.heading_lines(before or "", sections, "graduating")
     return _Written(
         graduated.text,

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import click
 
 from console.commands.common import Call, Command, for_one_project
 from console.commands.output import Progress, cell
+from console.text import copyable
 
 if TYPE_CHECKING:
     from core.exchange.exporting import Exported
@@ -62,6 +64,10 @@ def written(call: Call, project: str, form: str, write: Callable[[str], object])
 
 def writer(form: str) -> Callable[..., Exported]:
     """What writes a form of text."""
+    if form == "markdown":
+        from core.exchange.export_markdown import export_markdown
+
+        return partial(export_markdown, inert=copyable)
     from core.exchange.export_lines import export_lines
 
     return export_lines

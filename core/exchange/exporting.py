@@ -135,10 +135,12 @@ class Source:
         """The columns of a kind's rows, in the table's order."""
         return tuple(name for name in self.view.columns(kind.table) if name not in kind.without)
 
-    def rows(self, kind: Kind, columns: Sequence[str], *, errors: str = "surrogateescape") -> Iterator[tuple[Any, ...]]:
+    def rows(
+        self, kind: Kind, columns: Sequence[str], *, errors: str = "surrogateescape", order: str = "t.rowid"
+    ) -> Iterator[tuple[Any, ...]]:
         """Every row of a kind in those columns, as stored. What is not UTF-8 is decoded with that error handler."""
         listed = ", ".join(f"t.{name}" for name in columns)
-        sql = f"select {listed} from {kind.table} t where {kind.where} order by t.rowid"
+        sql = f"select {listed} from {kind.table} t where {kind.where} order by {order}"
         return self.view.stream(sql, self.parameters, errors=errors)
 
 

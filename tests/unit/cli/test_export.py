@@ -16,7 +16,7 @@ import pytest
 from core.room import Room
 from tests.unit.cli.conftest import ROOT, Cli
 
-FORMS = ("jsonl",)
+FORMS = ("jsonl", "markdown")
 MIDDLE = """
 import sys, threading
 from core.exchange import exporting

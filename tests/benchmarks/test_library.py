@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,14 @@ from tests.benchmarks.build import PROJECT
 from tests.benchmarks.contents import RARE_EPISODES, RARE_WORD, contents
 from tests.benchmarks.figures import Figures, Goal, Side, in_turns, medians, ms
 from tests.benchmarks.shelf import Shelf
+from tests.rooms import text
 
 pytest.importorskip("anneal_memory", reason="the peer comes with the bench extra")
 
 SIZES = (0, 10_000, 100_000)
 WAITING = 20
 NO_SLOWER = Goal(at_least=1.0)
+pytestmark = pytest.mark.filterwarnings("ignore:\\d+ pattern line:UserWarning")  # the peer tells of a save in warnings too
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +139,79 @@ def test_wrap_cancel(benchmark: Any, both: Both, figures: Figures) -> None:
         lambda token: both.peer.wrap_cancelled(expect_token=token), before=lambda: prepare_wrap(both.peer)["wrap_token"]
     )
     note(figures, "wrap_cancel", both, in_turns(benchmark, ours, theirs, rounds=40), NO_SLOWER)
+
+
+# a save
+
+PATTERNS = 100
+CHARACTERS = 20_000
+SMALL = 1_000
+
+
+def compressed(cited: list[tuple[str, str]]) -> str:
+    """A continuity of 20,000 characters with 100 pattern lines, each citing an episode, given with its content, in that one's own words."""
+    today = date.today().isoformat()
+    lines = []
+    for number in range(PATTERNS):
+        episode_id, content = cited[number % len(cited)]
+        words = " ".join(content.split()[:8])
+        lines.append(
+            f'- pattern_{number} | 2x ({today}) [evidence: {episode_id} "{words}"] and what follows from it [no-contradicts]'
+        )
+    whole = text(Patterns="\n".join(lines))
+    return whole + "x" * (CHARACTERS - len(whole) - 1) + "\n"
+
+
+def saves_of(both: Both, waiting: list[tuple[str, str]]) -> tuple[Side, Side]:
+    """A save of ours and of the peer, each of a wrap that was just prepared over those episodes."""
+    from anneal_memory.continuity import prepare_wrap, validated_save_continuity
+
+    def prepare_ours() -> tuple[str, str]:
+        ids = [
+            both.room.do("record", project_key=PROJECT, content=content, episode_type=kind).episode_id
+            for kind, content in waiting
+        ]
+        token = both.room.do("prepare_wrap", project_key=PROJECT).wrap_token
+        return token, compressed(list(zip(ids, (content for _, content in waiting), strict=True)))
+
+    def prepare_theirs() -> tuple[str, str]:
+        ids = [both.peer.record(content, kind).id for kind, content in waiting]
+        token = prepare_wrap(both.peer)["wrap_token"]
+        return token, compressed(list(zip(ids, (content for _, content in waiting), strict=True)))
+
+    def save_ours(given: tuple[str, str]) -> Any:
+        return both.room.do("save_continuity", project_key=PROJECT, wrap_token=given[0], text=given[1])
+
+    def save_theirs(given: tuple[str, str]) -> Any:
+        return validated_save_continuity(both.peer, given[1], wrap_token=given[0])
+
+    return Side(save_ours, before=prepare_ours), Side(save_theirs, before=prepare_theirs)
+
+
+def climb(*saves: Side) -> None:
+    """A save in which every pattern is first seen, so that from the next one on each stands at 2x."""
+    for save in saves:
+        token, whole = save.before()
+        save.work((token, re.sub(r"2x (\(\S+\)) \[evidence:[^]]*\]", r"1x \1", whole)))
+
+
+@pytest.mark.parametrize("size", [SMALL, SIZES[-1]])
+def test_save_of_a_full_continuity(benchmark: Any, shelf: Shelf, figures: Figures, tmp_path: Path, size: int) -> None:
+    with opened(shelf, tmp_path, size) as both:
+        ours, theirs = saves_of(both, list(contents(WAITING, start=1_000_000)))
+        climb(ours, theirs)
+        first, second = ours.work(ours.before()), theirs.work(theirs.before())
+        assert (first.graduations_validated, second["graduations_validated"]) == (PATTERNS, PATTERNS)
+        assert first.characters == second["chars"] == CHARACTERS
+        taken = in_turns(benchmark, ours, theirs, rounds=40)
+    note(figures, f"save of {CHARACTERS:,} characters", both, taken, NO_SLOWER)
+
+
+def test_a_save_does_not_grow_with_the_store(benchmark: Any, shelf: Shelf, figures: Figures, tmp_path: Path) -> None:
+    with opened(shelf, tmp_path / "full", SIZES[-1]) as full, opened(shelf, tmp_path / "small", SMALL) as small:
+        waiting = list(contents(WAITING, start=1_000_000))
+        sides = [saves_of(both, waiting)[0] for both in (full, small)]
+        climb(*sides)
+        at_full, at_small = medians(in_turns(benchmark, *sides, rounds=60))
+    name = f"save of {CHARACTERS:,} characters at {SIZES[-1]:,} against {SMALL:,}"
+    figures.add("library", name, at_full / at_small, Goal(at_most=1.3), f"{ms(at_full)} against {ms(at_small)}")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from core.errors import Refusal
-from core.exchange.anneal_source import opened
+from core.exchange.anneal_source import read
 from core.exchange.export_lines import export_lines
 from core.exchange.exporting import KINDS, ExportCancelled, Exported
 from core.room import Room
@@ -176,8 +176,7 @@ def test_what_damage_left_is_told_and_not_lost(made: Busy) -> None:
 
 def test_a_real_store_s_attachments_come_out_whole_but_for_the_token_of_an_open_wrap(rooms: Rooms, foreign: Path) -> None:
     room = rooms.operator()
-    with opened(foreign) as source:
-        room.do("import_anneal", project_key=KEY, source=source)
+    room.do("import_anneal", project_key=KEY, source=read(foreign))
     with room.snapshot() as view:
         token = view.one("select wrap_token from wraps where ended_at is null")[0]
     found = by_kind(lines_of(room)[0])

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from console.text import copyable
-from core.exchange.anneal_source import opened
+from core.exchange.anneal_source import read
 from core.exchange.export_markdown import export_markdown
 from core.exchange.exporting import ExportCancelled
 from core.exchange.markdown import Page
@@ -161,8 +161,7 @@ def test_it_goes_through_as_many_rows_as_it_said_and_can_be_cancelled(made: Busy
 
 def test_a_real_store_reads_as_a_document(rooms: Rooms, foreign: Path) -> None:
     room = rooms.operator()
-    with opened(foreign) as source:
-        room.do("import_anneal", project_key=KEY, source=source)
+    room.do("import_anneal", project_key=KEY, source=read(foreign))
     tokens = parsed(document(room))
     assert foreign.with_name("memory.continuity.md").read_text().removesuffix("\n") in blocks(tokens)
     assert {"2x `cache-keys`", "3x `small-steps`"} <= {words for _, words in headings(tokens)}

@@ -107,6 +107,15 @@ class Call:
         """The one project a command acts in: as given, else $WATCHROOM_PROJECT, else `default` (room.md 2.1)."""
         return self.given_project or os.environ.get(PROJECT_VARIABLE) or "default"
 
+    @property
+    def given_key(self) -> str | None:
+        """The project that the caller named, as it is looked up; None for all of them."""
+        if not self.given_project:
+            return None
+        from core.projects import normal_key
+
+        return normal_key(self.given_project)
+
     # ways to the store
 
     @contextlib.contextmanager

@@ -64,10 +64,9 @@ def salvage() -> None:
 @for_listing
 def list_texts(call: Call, everything: bool, limit: int) -> int | None:
     """The salvaged and drafted texts that wait for the operator, newest first."""
-    from core.projects import normal_key
     from core.views.kept_texts import kept_texts
 
-    key = normal_key(call.given_project) if call.given_project else None
+    key = call.given_key
     with call.look() as looker, looker.snapshot() as (view, _):
         page = kept_texts(view, project_key=key, waiting_only=not everything, limit=limit)
     more = ["more are kept: --limit shows them"] if page.next_before else []

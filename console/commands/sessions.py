@@ -57,10 +57,9 @@ def sessions(call: Call, session: str | None, ended: bool, limit: int) -> int | 
         detail = find(call, session)
         call.answer(data_of(detail), lambda: detail_lines(detail))
         return None
-    from core.projects import normal_key
     from core.views.sessions import Look, ended_sessions, open_sessions
 
-    key = normal_key(call.given_project) if call.given_project else None
+    key = call.given_key
     with call.look() as looker, looker.snapshot() as (view, witness):
         look = Look.of(witness)
         found = ended_sessions(view, look, project_key=key, limit=limit) if ended else open_sessions(view, look, project_key=key)

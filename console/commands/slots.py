@@ -51,11 +51,10 @@ def slots(call: Call, slot: str | None, closed: bool, limit: int, revision: int 
     if slot is not None:
         show_one(call, find(call, slot), revision)
         return None
-    from core.projects import normal_key
     from core.views.sessions import Look, open_sessions
     from core.views.slots import closed_slots, open_slots
 
-    key = normal_key(call.given_project) if call.given_project else None
+    key = call.given_key
     with call.look() as looker, looker.snapshot() as (view, witness):
         now = witness.clock.now()
         if closed:
@@ -125,11 +124,10 @@ def close_slot(call: Call, slot: str, note: str | None, yes: bool) -> int | None
 
 def find(call: Call, name: str) -> SlotDetail:
     """The one slot that a person names, whole. Raises CommandRefusal for none or several."""
-    from core.projects import normal_key
     from core.views.sessions import Look, open_sessions
     from core.views.slots import slot_detail, slots_named
 
-    key = normal_key(call.given_project) if call.given_project else None
+    key = call.given_key
     with call.look() as looker, looker.snapshot() as (view, witness):
         now, holders = witness.clock.now(), open_sessions(view, Look.of(witness))
         found = [row for row in slots_named(view, name.strip(), holders, now) if key is None or row.project_key == key]

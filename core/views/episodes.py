@@ -209,12 +209,15 @@ def page(
     return EpisodePage(rows, total, (number, deleted_at, deleted_id))
 
 
-def search_everywhere(reading: Reading, words: str, *, limit: int = EPISODES_SHOWN) -> EpisodesFound:
+def search_everywhere(
+    reading: Reading, words: str, *, episode_type: str | None = None, limit: int = EPISODES_SHOWN
+) -> EpisodesFound:
     """What `search` finds in every project together: those with the phrase itself first, the newest of them first.
 
     Refuses what `search` refuses.
     """
-    found = [search(reading, row[0], words, limit=limit) for row in reading.all("select project_key from projects")]
+    keys = [row[0] for row in reading.all("select project_key from projects")]
+    found = [search(reading, key, words, episode_type=episode_type, limit=limit) for key in keys]
     exact = [row for one in found for row in one.rows if not row.words]
     by_words = [row for one in found for row in one.rows if row.words]
     exact.sort(key=lambda row: row.created_at, reverse=True)

@@ -114,6 +114,15 @@ def search(
     return KnowledgeFound(rows, found.more, found.matched_by)
 
 
+def entries_named(reading: Reading, name: str, project_key: str | None, *, limit: int = 20) -> tuple[str, ...]:
+    """The ids of the entries, of a project or of all (None), that have that id or begin with it."""
+    rows = reading.all(
+        "select id from knowledge where id >= ? and id < ? || 'g' and coalesce(project_key = ?, true) order by id limit ?",
+        (name, name, project_key, limit),
+    )
+    return tuple(row["id"] for row in rows)
+
+
 def entry(reading: Reading, knowledge_id: str) -> KnowledgeDetail | None:
     """One entry whole; None when there is none with that id."""
     found = knowledge.entry_of(reading, knowledge_id)

@@ -36,6 +36,13 @@ ANSWERING = [
     *(("baton", "claim", "bob"), ("baton", "release", "bob"), ("baton", "status"), ("gate", "require"), ("gate", "open")),
     *(("gate", "peer-cancel", "dead"), ("gate", "status"), ("doctor",), ("ask-release", "1"), ("audit", "follow", "--for", "0")),
     *(("schema", "show"), ("continuity", "show", "--history"), ("salvage", "list"), ("salvage", "list", "--all")),
+    *(
+        ("episodes", "list"),
+        ("episodes", "search", "build"),
+        ("patterns", "list"),
+        ("knowledge", "list"),
+        ("knowledge", "search", "x"),
+    ),
     *(("sessions",), ("sessions", "--ended"), ("slots",), ("slots", "--closed"), ("projects",), ("focus",), ("sweep",)),
     *(("cancel", "1", "--reason", "why", "--typed", "TOKEN"), ("audit", "anchor", "--accept", "restored")),
 ]

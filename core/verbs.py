@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core import projects
-from core.exchange import importing
+from core.exchange import copying, importing
 from core.knowledge import adrs, change, entries, reading, search
 from core.memory import (
     adopt,
@@ -107,6 +107,7 @@ VERBS: dict[str, Verb] = {
         Verb("baton_claim", baton.claim, guarded=True, idempotent=True, roles=OPERATOR),
         Verb("baton_release", baton.release, guarded=True, idempotent=True, roles=OPERATOR),
         Verb("import_anneal", importing.import_anneal, idempotent=True, roles=OPERATOR),
+        Verb("copy_project", copying.copy_project, roles=OPERATOR),
         Verb("accept_anchors", anchors.accept_anchors, guarded=True, roles=OPERATOR),
         # projects and their base focus
         Verb("brain_set_project_context", focus.set_context, destructive=True),

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
-from core.exchange.exporting import KINDS, Cancelled, Exported, Progress, Source, Ticker
+from core.exchange.exporting import OF_NAME, Cancelled, Exported, Progress, Source, Ticker
 from core.exchange.markdown import NOTHING, Inert, Page
 from core.store.database import View
 
-OF_NAME = {kind.name: kind for kind in KINDS}
 TOLD = (
     "wrap",
     "episode",

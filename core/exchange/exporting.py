@@ -74,6 +74,7 @@ KINDS = (
     Kind("audit", "audit"),
 )
 """Everything that belongs to a project, in an order in which what is referred to comes first. Rows of a kind are in the order they came."""
+OF_NAME = {kind.name: kind for kind in KINDS}
 
 CONNECTED = (
     *("select distinct connection_id from episodes where project_key = :key",),

@@ -16,7 +16,8 @@ import pytest
 from core.room import Room
 from tests.unit.cli.conftest import ROOT, Cli
 
-FORMS = ("jsonl", "markdown")
+TEXTS = ("jsonl", "markdown")
+FORMS = (*TEXTS, "sqlite")
 MIDDLE = """
 import sys, threading
 from core.exchange import exporting
@@ -46,7 +47,7 @@ def demo(agent: Room) -> Room:
     return agent
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", TEXTS)
 def test_a_file_and_stdout_have_the_same(cli: Cli, demo: Room, tmp_path: Path, form: str) -> None:
     file = tmp_path / "out" / "demo"
     file.parent.mkdir()
@@ -68,6 +69,19 @@ def test_it_says_what_it_wrote(cli: Cli, demo: Room, tmp_path: Path) -> None:
     assert done.stdout == f"Wrote {rows} rows of project demo to {tmp_path / 'demo.jsonl'}.\n"
 
 
+def test_a_store_of_its_own_opens_and_verifies(cli: Cli, demo: Room, tmp_path: Path) -> None:
+    file = tmp_path / "out" / "demo.db"
+    file.parent.mkdir()
+    receipt = cli.data("export", "demo", "--format", "sqlite", "-o", str(file))
+    assert list(file.parent.iterdir()) == [file] and stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert receipt["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest() and receipt["bytes"] == file.stat().st_size
+    status = json.loads(cli.bare("status", "--store", str(file), "--json").stdout)["data"]
+    assert [(one["project_key"], one["episodes"]) for one in status["projects"]] == [("demo", 22)]
+    assert cli.bare("audit", "verify", "--store", str(file)).stdout.startswith("OK: ")
+    doctor = cli.bare("doctor", "--store", str(file), "--thorough")
+    assert doctor.exit_code == 0 and "broken " not in doctor.stdout
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_there_is_left_alone_unless_forced(cli: Cli, demo: Room, tmp_path: Path, form: str) -> None:
     file = tmp_path / "demo"
@@ -86,6 +100,7 @@ def test_wrong_usage_is_told(cli: Cli, demo: Room) -> None:
     assert cli("export", "demo", "--json").exit_code == 2, "a receipt and the rows cannot share stdout"
     assert cli("export", "demo", "--project", "other").exit_code == 2
     assert cli("export", "demo", "--format", "xml").exit_code == 2
+    assert cli("export", "demo", "--format", "sqlite").exit_code == 2, "a store is a file"
     unknown = cli("export", "no-such-project")
     assert (unknown.exit_code, unknown.stdout) == (1, "") and "project_not_found" in unknown.stderr
 
@@ -133,6 +148,7 @@ def test_a_disk_that_is_full_is_said_of_the_file_and_not_of_the_store(demo: Room
     error = json.loads(done.stdout)["error"]
     assert (done.returncode, error["code"]) == (1, "file_unwritable")
     assert error["sentence"].startswith(f"{folder / 'demo'} could not be written: ")
+    assert "/.demo." not in error["sentence"], "nobody knows the name that it has meanwhile"
     assert list(folder.iterdir()) == []
 
 

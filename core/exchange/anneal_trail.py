@@ -20,6 +20,7 @@ from core.errors import StoreError
 from core.exchange import foreign_values
 
 GENESIS = "sha256:GENESIS"
+_DECODE = json.JSONDecoder().raw_decode
 FILE_LIMIT = 512 * 1024 * 1024
 """Bytes of one audit file, unpacked, that are read: beyond that it is no trail but a trap."""
 
@@ -173,10 +174,11 @@ def _lines(content: bytes) -> Iterator[bytes]:
 
 def _entry(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line.decode())
+        text = line.decode()
+        found, end = _DECODE(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and end == len(text) else None
 
 
 def _note_wrap(entry: dict[str, Any], walk: _Walk) -> None:

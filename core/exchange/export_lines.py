@@ -29,6 +29,8 @@ from core.store.database import View
 
 FORMAT, VERSION = "watchroom-project", 1
 PIECES = "attachment_piece"
+AT_ONCE = 64 * 1024
+"""Characters that are hashed and written at once."""
 
 
 def export_lines(
@@ -44,16 +46,8 @@ def export_lines(
     """Write the project as JSON lines. Refuses `project_not_found`; raises ExportCancelled when it was stopped."""
     source = Source(view, project_key, now)
     exported, ticker = source.exported, Ticker(source.exported.rows, progress, cancelled)
-    digest, counts, lines = hashlib.sha256(), Counter[str](), 0
-
-    def add(line: dict[str, Any]) -> None:
-        nonlocal lines
-        text = encoded(line) + "\n"
-        digest.update(text.encode())
-        write(text)
-        lines += 1
-
-    add(
+    counts, lines = Counter[str](), _Lines(write)
+    lines.add(
         {
             "kind": "header",
             "format": FORMAT,
@@ -71,10 +65,40 @@ def export_lines(
         for line in _lines(source, kind):
             if line["kind"] == kind.name:
                 ticker.tick()
-            add(line)
+            lines.add(line)
             counts[line["kind"]] += 1
-    write(encoded({"kind": "end", "lines": lines, "counts": dict(counts), "sha256": digest.hexdigest()}) + "\n")
+    lines.end(dict(counts))
     return exported
+
+
+class _Lines:
+    """Writes lines, some at once, and keeps their number and digest for the last one."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._digest = hashlib.sha256()
+        self._waiting: list[str] = []
+        self._size = self._count = 0
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Add a line."""
+        text = encoded(line)
+        self._waiting.append(text)
+        self._count += 1
+        self._size += len(text)
+        if self._size > AT_ONCE:
+            self._flush()
+
+    def end(self, counts: dict[str, int]) -> None:
+        """Write the line that tells of all before it."""
+        self._flush()
+        self._write(encoded({"kind": "end", "lines": self._count, "counts": counts, "sha256": self._digest.hexdigest()}) + "\n")
+
+    def _flush(self) -> None:
+        text = "\n".join([*self._waiting, ""])
+        self._digest.update(text.encode())
+        self._write(text)
+        self._waiting, self._size = [], 0
 
 
 def _lines(source: Source, kind: Kind) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.commands.common import Call, CommandGroup, CommandRefusal, for_one_project, on_terminal
+from console.commands.common import Call, CommandGroup, for_one_project, on_terminal
 from console.commands.output import Column, Progress, cell, say, table, terminal_width, wrapped
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def anneal(call: Call, path: Path, dry_run: bool, yes: bool) -> int | None:
         return None
     if not call.json:
         say(lines(report))
-    if on_terminal() and not yes and report.imported_anything and not click.confirm("Import this?", err=True):
-        raise CommandRefusal("not_confirmed", "Nothing was imported.")
+    if on_terminal() and not yes and report.imported_anything:
+        click.confirm("Import this?", abort=True, err=True)
     with call.room() as room, Progress("importing") as progress:
         done = room.do("import_anneal", project_key=call.project, source=source, progress=progress)
     call.answer(done, lambda: [outcome(done)])

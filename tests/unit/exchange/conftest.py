@@ -1,16 +1,14 @@
-"""Stores that the real anneal-memory made (tests/data/anneal/make.py), copied so that a test may spoil them."""
+"""Foreign stores for the tests of an import."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.foreign import copied
 from tests.rooms import Rooms
-
-MADE = Path(__file__).parents[2] / "data" / "anneal"
 
 
 @pytest.fixture
@@ -31,9 +29,3 @@ def foreign(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def newest(tmp_path: Path) -> Path:
     """The database of a real store of 1.0.2."""
     return copied("1.0.2", tmp_path)
-
-
-def copied(version: str, folder: Path) -> Path:
-    """A store of that version in a folder of its own."""
-    shutil.copytree(MADE / version, folder / "anneal")
-    return folder / "anneal" / "memory.db"

@@ -7,7 +7,6 @@ import hashlib
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,23 +17,13 @@ from core.exchange.importing import examine
 from core.exchange.report import ImportReport
 from core.room import Room
 from core.trail.verify_store import mismatches_with_store
+from tests.foreign import spoilt
 from tests.rooms import Rooms, text, trail
 
 
 def brought(room: Room, path: Path, key: str = "brought") -> ImportReport:
     report: ImportReport = room.do("import_anneal", project_key=key, source=read(path))
     return report
-
-
-@contextlib.contextmanager
-def spoilt(path: Path) -> Iterator[sqlite3.Connection]:
-    """The foreign database, to be changed by hand, without its guards."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'").fetchall():
-            connection.execute(f'drop trigger "{name}"')
-        yield connection
-        connection.commit()
-        connection.execute("pragma wal_checkpoint(truncate)")
 
 
 def is_in_log(path: Path) -> bool:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import re
 import sys
 import threading
 import time
@@ -27,7 +24,7 @@ from console.commands.common import (
     for_whole_store,
     patience,
 )
-from console.commands.output import Column, Progress, as_json, cell, say, table, tell, terminal_width, wrapped
+from console.commands.output import Column, Progress, as_json, cell, say, spooled, table, tell, terminal_width, wrapped
 from console.commands.wraps import summary
 from console.text import crop, fit
 
@@ -270,60 +267,27 @@ def export(call: Call, output: str | None) -> int | None:
 
     Nothing is ever overwritten. With --json the answer is a receipt, so --output is needed then.
     """
-    from core.trail.export import export as export_rows
+    from core.exchange.new_file import whole_text
 
     if call.json and output is None:
         raise click.UsageError("--json answers with a receipt, so the rows need a place of their own: add -o FILE.")
-    with call.look() as looker, looker.snapshot() as (view, _), Progress("exporting") as progress:
-        if output is None:
-            export_rows(view, lambda line: sys.stdout.write(inert(line)), progress=progress)
-            return DONE
-        with new_file(output) as write:
-            rows = export_rows(view, lambda line: write(inert(line)), progress=progress)
+    if output is None:
+        with spooled() as write:
+            export_to(call, write)
+        return DONE
     path = Path(output).absolute()
+    with whole_text(path, call.path) as file:
+        rows = export_to(call, file.write)
     call.answer({"file": str(path), "rows": rows}, lambda: [cell(f"Wrote {rows:,} rows to {path}.")])
     return DONE
 
 
-NOT_PLAIN = re.compile(r"[^\x20-\x7e\n]")
+def export_to(call: Call, write: Callable[[str], object]) -> int:
+    """Write the trail's rows, and give how many. The snapshot is let go of before anything waits for a disk or for a reader."""
+    from core.trail.export import export as export_rows
 
-
-def inert(line: str) -> str:
-    """A line of JSON as ASCII: the same data, but nothing in it drives a terminal, hides, or turns the line."""
-    return NOT_PLAIN.sub(escaped, line)
-
-
-def escaped(match: re.Match[str]) -> str:
-    """A character as JSON escapes it; outside strings the exporter writes plain ASCII only."""
-    return json.dumps(match.group())[1:-1] if match.group() != "\x7f" else "\\u007f"
-
-
-@contextlib.contextmanager
-def new_file(name: str) -> Iterator[Callable[[str], object]]:
-    """A file that was not there, mode 0600; what did not get finished is taken away again."""
-    path = Path(name)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise CommandRefusal(
-            "file_exists", f"{name} is there already and was left alone. Name another file.", {"file": name}
-        ) from None
-    except OSError as error:
-        raise CommandRefusal("file_unwritable", f"{name} cannot be written: {error.strerror or error}.", {"file": name}) from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as stream:
-            yield stream.write
-            stream.flush()
-            os.fsync(stream.fileno())
-    except BaseException as error:
-        path.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise CommandRefusal(
-                "file_unwritable",
-                f"{name} could not be written: {error.strerror or error}. It was taken away again.",
-                {"file": name},
-            ) from None
-        raise
+    with call.look() as looker, looker.snapshot() as (view, _), Progress("exporting") as progress:
+        return export_rows(view, write, progress=progress)
 
 
 @audit.command()

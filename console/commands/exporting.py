@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from console.commands.common import Call, Command, CommandRefusal, for_one_project
-from console.commands.output import Progress, cell
+from console.commands.output import Progress, cell, spooled
 from console.text import copyable
 
 if TYPE_CHECKING:
     from core.exchange.exporting import Exported
-
-SPOOLED = 8 * 1024 * 1024
-"""Bytes for stdout that are kept in memory; what is longer waits in an unnamed temporary file."""
 
 
 @click.command(cls=Command)
@@ -53,7 +46,8 @@ def export(call: Call, key: str | None, form: str, output: str | None, force: bo
             raise click.UsageError("A store is a file: add -o FILE.")
         if call.json:
             raise click.UsageError("--json answers with a receipt, so the rows need a place of their own: add -o FILE.")
-        to_stdout(call, project, form)
+        with spooled() as write:
+            written(call, project, form, write)
         return None
     path = Path(str(output)).absolute()
     from core.exchange.new_file import whole_file, whole_text
@@ -109,16 +103,6 @@ def program() -> str:
     return f"watchroom {program_version()}"
 
 
-def to_stdout(call: Call, project: str, form: str) -> None:
-    """Write to stdout, after the store has been read: a reader that takes its time must not keep the store's log from being cut."""
-    from core.exchange.new_file import TextFile
-
-    with tempfile.SpooledTemporaryFile(SPOOLED) as spool:
-        written(call, project, form, TextFile(Path(tempfile.gettempdir()), spool).write)
-        spool.seek(0)
-        shutil.copyfileobj(io.TextIOWrapper(spool, "utf-8", newline=""), sys.stdout)
-
-
 def answer(call: Call, form: str, path: Path, exported: Exported) -> None:
     """Give the receipt."""
     with path.open("rb") as file:
@@ -134,4 +118,6 @@ def answer(call: Call, form: str, path: Path, exported: Exported) -> None:
         "counts": exported.counts,
         "trail_head": exported.head,
     }
-    call.answer(data, lambda: [cell(f"Wrote {exported.rows:,} rows of project {exported.project_key} to {path}.")])
+    what = f"project {exported.project_key}"
+    said = what if form == "markdown" else f"{exported.rows:,} rows of {what}"
+    call.answer(data, lambda: [cell(f"Wrote {said} to {path}.")])

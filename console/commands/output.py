@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,6 +25,8 @@ NOT_MEASURED = "–"
 """Stands for what is not known; it is never 0."""
 SMALLEST_CELL = 8
 GAP = "  "
+SPOOLED = 8 * 1024 * 1024
+"""Bytes on their way to stdout that are kept in memory; what is longer waits in an unnamed temporary file."""
 TEXT_WIDTH = 120
 """The width of wrapped text where there is no terminal to ask."""
 
@@ -95,6 +101,20 @@ def tell(text: str) -> None:
     click.echo("\n".join(wrapped(text)), err=True)
 
 
+@contextlib.contextmanager
+def spooled() -> Iterator[Callable[[str], object]]:
+    """Gives what to write to, and puts all of it to stdout at the end.
+
+    So a reader that takes its time does not hold the snapshot that the lines come from, which would keep the store's log from being cut.
+    """
+    from core.exchange.new_file import TextFile
+
+    with tempfile.SpooledTemporaryFile(SPOOLED) as spool:
+        yield TextFile(Path(tempfile.gettempdir()), spool).write
+        spool.seek(0)
+        shutil.copyfileobj(io.TextIOWrapper(spool, "utf-8", newline=""), sys.stdout)
+
+
 class Progress:
     """Says on stderr how far a long work is, when that is a terminal; its line goes when the work ends."""
 
@@ -138,4 +158,4 @@ def plain(value: Any) -> Any:
 
 def as_json(value: Mapping[str, Any]) -> str:
     """One line of ASCII: every acting or hidden character in it is escaped, so that it is inert on a terminal as well."""
-    return json.dumps(plain(value), ensure_ascii=True, allow_nan=False).replace("\x7f", "\\u007f")
+    return json.dumps(plain(value), ensure_ascii=True, allow_nan=False)

@@ -53,7 +53,7 @@ def refuse_unfit(path: Path, store: Path, force: bool) -> None:
         raise Refusal("file_exists", f"{path} is a folder. Add a file name.", facts={"file": str(path)})
     if os.path.lexists(path):
         if not force:
-            sentence = f"{path} is there already and was left alone. Name another file, or replace it with --force."
+            sentence = f"{path} is there already and was left alone. Name another file."
             raise Refusal("file_exists", sentence, facts={"file": str(path)})
         if path.exists() and not path.is_file():
             raise Refusal("file_exists", f"{path} is no regular file and was left alone.", facts={"file": str(path)})

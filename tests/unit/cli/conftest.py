@@ -61,6 +61,17 @@ def process(*arguments: str, **more: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}, **{**pipes, **more})
 
 
+def on_a_small_disk(*arguments: str, size: int) -> subprocess.CompletedProcess[str]:
+    """`watchroom` as a process that cannot make a file longer than `size` bytes."""
+    code = (
+        "import resource, sys\nfrom console.cli import main\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\nmain(sys.argv[1:])"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
+    )
+
+
 @pytest.fixture
 def cli(rooms: Rooms, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Cli:
     """The command line, looking with the rooms' clock and process table; whoever names no store gets none of ours."""

@@ -12,7 +12,7 @@ import pytest
 
 from core.room import Room
 from tests.rooms import Rooms
-from tests.unit.cli.conftest import Cli, damage, process
+from tests.unit.cli.conftest import Cli, damage, on_a_small_disk, process
 
 
 def alter_row(rooms: Rooms, seq: int) -> None:
@@ -105,14 +105,14 @@ def test_export_overwrites_nothing(cli: Cli, agent: Room, tmp_path: Path) -> Non
     assert cli("audit", "export", "--json").exit_code == 2, "a receipt and the rows cannot share stdout"
 
 
-def test_an_export_that_fails_leaves_no_file(cli: Cli, agent: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("core.trail.export.export", full)
-    file = tmp_path / "out"
-    assert cli.error("audit", "export", "-o", str(file))["code"] == "file_unwritable"
-    assert not file.exists()
+def test_an_export_that_fails_leaves_no_file_and_says_why(agent: Room, tmp_path: Path) -> None:
+    file = tmp_path / "out" / "trail.jsonl"
+    file.parent.mkdir()
+    arguments = ("audit", "export", "--json", "--store", str(agent.place.path), "-o", str(file))
+    done = on_a_small_disk(*arguments, size=512)
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "file_unwritable" and error["sentence"].startswith(f"{file} could not be written: ")
+    assert list(file.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["none", "."])

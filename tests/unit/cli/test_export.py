@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import select
 import signal
 import stat
 import subprocess
@@ -14,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from core.room import Room
-from tests.unit.cli.conftest import ROOT, Cli
+from core.store.library import sqlite3
+from tests.unit.cli.conftest import ROOT, Cli, on_a_small_disk
 
 TEXTS = ("jsonl", "markdown")
 FORMS = (*TEXTS, "sqlite")
@@ -31,9 +34,15 @@ exporting.Ticker.tick = stop_in_the_middle
 from console.cli import main
 main(sys.argv[1:])
 """
-SMALL_DISK = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+SAYS_WHEN_READ = """
+import sys
+from core.views.look import Looker
+close = Looker.close
+def says(self):
+    close(self)
+    print("read", file=sys.stderr, flush=True)
+Looker.close = says
 from console.cli import main
 main(sys.argv[1:])
 """
@@ -142,9 +151,7 @@ def test_a_disk_that_is_full_is_said_of_the_file_and_not_of_the_store(demo: Room
     folder = tmp_path / "out"
     folder.mkdir()
     arguments = ["export", "demo", "--format", form, "-o", str(folder / "demo"), "--store", str(demo.place.path), "--json"]
-    done = subprocess.run(
-        [sys.executable, "-c", SMALL_DISK, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
-    )
+    done = on_a_small_disk(*arguments, size=4_096)
     error = json.loads(done.stdout)["error"]
     assert (done.returncode, error["code"]) == (1, "file_unwritable")
     assert error["sentence"].startswith(f"{folder / 'demo'} could not be written: ")
@@ -152,38 +159,35 @@ def test_a_disk_that_is_full_is_said_of_the_file_and_not_of_the_store(demo: Room
     assert list(folder.iterdir()) == []
 
 
-def test_a_slow_reader_does_not_hold_the_store_s_snapshot(demo: Room) -> None:
+@pytest.mark.parametrize("command", [("export", "demo"), ("export", "demo", "--format", "markdown"), ("audit", "export")])
+def test_a_slow_reader_does_not_hold_the_store_s_snapshot(demo: Room, command: tuple[str, ...]) -> None:
     """Faults.md S6: a pipe that nobody reads must not keep the log from being cut."""
-    demo.do("record", project_key="demo", content="a long text " * 80_000, episode_type="context")  # more than a pipe takes
     reading, writing = os.pipe()
-    command = [sys.executable, "-c", SAYS_WHEN_READ, "export", "demo", "--store", str(demo.place.path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True) as export:
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4_096)
+    arguments = [sys.executable, "-c", SAYS_WHEN_READ, *command, "--store", str(demo.place.path)]
+    with subprocess.Popen(arguments, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True) as export:
         os.close(writing)
-        assert export.stderr is not None and export.stderr.readline() == "read\n"
+        assert export.stderr is not None
+        ready = select.select([export.stderr], [], [], 20)[0]
+        if not ready:
+            export.kill()
+        assert ready and export.stderr.readline() == "read\n"
         demo.do("record", project_key="demo", content="after the snapshot", episode_type="context")
-        with demo.store.transaction():
-            pass
-        from core.store.library import sqlite3
-
         outside = sqlite3.connect(str(demo.place.path), isolation_level=None)
         busy = outside.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
         outside.close()
         assert busy == 0, "nobody reads the store any more, though the export is not done"
         assert export.poll() is None
         with os.fdopen(reading) as pipe:
-            assert len(pipe.read()) > 900_000
+            assert len(pipe.read()) > 4_096
         assert export.wait(20) == 0
 
 
-SAYS_WHEN_READ = """
-import sys
-from console.commands import exporting
-written = exporting.written
-def says(*arguments):
-    found = written(*arguments)
-    print("read", file=sys.stderr, flush=True)
-    return found
-exporting.written = says
-from console.cli import main
-main(sys.argv[1:])
-"""
+@pytest.mark.parametrize("command", [("export", "demo"), ("audit", "export")])
+def test_a_reader_that_leaves_is_no_fault_of_the_store(demo: Room, command: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = [sys.executable, "-m", "console.cli", *command, "--store", str(demo.place.path)]
+    done = subprocess.run(arguments, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")

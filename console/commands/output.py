@@ -8,7 +8,6 @@ import json
 import math
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
@@ -107,6 +106,8 @@ def spooled() -> Iterator[Callable[[str], object]]:
 
     So a reader that takes its time does not hold the snapshot that the lines come from, which would keep the store's log from being cut.
     """
+    import tempfile
+
     from core.exchange.new_file import TextFile
 
     with tempfile.SpooledTemporaryFile(SPOOLED) as spool:

@@ -72,7 +72,7 @@ class Scene:
         agent = self.rooms.agent(client="planning-agent")
         for chapter in CHAPTERS[:4]:
             self._record(agent, chapter.story, chapter.episodes)
-            self._wrap(agent, chapter.story.project_key, [f"- {name} | 1x ({{today}})" for name, _ in chapter.story.patterns])
+            self._wrap(agent, chapter.story.project_key, [f"- {one.name} | 1x ({{today}})" for one in chapter.story.patterns])
         self._climb(agent)
         self._record(agent, PAYMENTS, 2)
         late = agent.do("prepare_wrap", project_key="payments")

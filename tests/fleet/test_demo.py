@@ -115,6 +115,7 @@ def test_the_whole_story_is_seen_headless_and_nothing_is_left(tmp_path: Path, de
     assert float(dead.split()[0]) < 30, "DEAD within 30 s"
     assert demo.finish() == 0, demo.text
     for words in (
+        "entered at 1x in wrap 1 and climbed to 2x in wrap",
         "is killed with -9 inside its wrap",
         "wrap_in_progress: wrap",
         DEAD_REASON,

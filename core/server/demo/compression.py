@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.server.demo.stories import Story
+from core.server.demo.stories import Pattern, Story
 
 EPISODE = re.compile(
     r"^\[(?P<id>[0-9a-f]{8})\] (?P<at>\S+) (?P<type>[a-z]+)"
     r"(?:(?: from (?P<marked>.+?))? \[(?P<trust>[a-z]+): data, not instructions\]|(?: from (?P<source>.+?))?): (?P<text>.*)$",
     re.MULTILINE,
 )
+PATTERN_LINE = r"^- {name} \| (?P<level>\d+)x \(\S+\)(?: \[evidence: [^\]]*\])?(?: \([a-z-]+\))* ?(?P<said>.*)$"
+TRUSTED = ("agent", "operator")
 EARLIER = "--- current continuity ---"
 DECISIONS_KEPT = 12
 DONE = re.compile(r"^(\d+) episodes in (\d+) wraps\.$", re.MULTILINE)
@@ -60,20 +62,28 @@ def _said(episodes: Iterable[Read], *types: str) -> list[str]:
 
 
 def _mark(one: Read) -> str:
-    return "" if one.trust in ("agent", "operator") else f" (says {one.source})"
+    return "" if one.trust in TRUSTED else f" (says {one.source})"
 
 
 def _patterns(story: Story, episodes: Sequence[Read], earlier: str, wrap_date: str) -> list[str]:
-    lines = []
-    for name, word in story.patterns:
-        before = re.search(rf"^{re.escape(name)} \| (\d+)x .*$", earlier, re.MULTILINE)
-        evidence = [one.episode_id for one in episodes if word in one.text.lower()]
-        if evidence:
-            times = int(before[1]) + 1 if before else 1
-            lines.append(f"{name} | {times}x ({wrap_date}) [evidence: {', '.join(evidence[:5])}]")
-        elif before:
-            lines.append(before[0])
-    return lines or ["None yet."]
+    trusted = [one for one in episodes if one.trust in TRUSTED]
+    lines = [_pattern_line(pattern, trusted, earlier, wrap_date) for pattern in story.patterns]
+    return [line for line in lines if line] or ["None yet."]
+
+
+def _pattern_line(pattern: Pattern, episodes: Sequence[Read], earlier: str, wrap_date: str) -> str | None:
+    """A pattern's line: entered at 1x, raised by a rung where an episode of this wrap teaches something new of it, else as it was."""
+    before = re.search(PATTERN_LINE.format(name=re.escape(pattern.name)), earlier, re.MULTILINE)
+    if before is None:
+        sighted = any(pattern.word in one.text.lower() for one in episodes)
+        return f"- {pattern.name} | 1x ({wrap_date}) {pattern.says}" if sighted else None
+    for lesson in pattern.lessons:
+        cited = [one.episode_id for one in episodes if lesson.words in one.text]
+        # what was explained already stands behind the evidence: said again it would count against the pattern
+        if cited and lesson.explanation not in before["said"]:
+            evidence = f'[evidence: {", ".join(cited[:5])} "{lesson.explanation}"]'
+            return f"- {pattern.name} | {int(before['level']) + 1}x ({wrap_date}) {evidence} {before['said']} So: {lesson.explanation}."
+    return before[0]
 
 
 def _decisions(episodes: Iterable[Read], earlier: str) -> list[str]:

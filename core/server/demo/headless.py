@@ -10,18 +10,20 @@ from typing import Literal
 
 from core.errors import Refusal, StoreError
 from core.life.witness import Witness
+from core.memory.pattern_reports import PROVEN
 from core.room import Place, Room
 from core.server.demo.fleet import BLOCKED, DOOMED, WEDGED, Fleet, Happening
 from core.sessions import evidence, rows
 from core.sessions.models import SeenEvidence, Session
 from core.store.database import View
 from core.trail.verify import verify_store
-from core.views import snapshot
+from core.views import patterns, snapshot
 from core.views.look import Looker
 from core.views.wraps import WrapRow, wrap_detail
 
 LOOK_SECONDS = 0.5
 Step = Literal[
+    "climbed",
     "blocked",
     "dead",
     "dead_cancelled",
@@ -38,6 +40,7 @@ Step = Literal[
     "verified",
 ]
 STEPS: dict[Step, str] = {
+    "climbed": "a pattern has climbed from 1x to 2x by an episode that its wrap cites",
     "blocked": "an agent is refused a wrap by a dead one, with the reasons",
     "dead": "the dead wrap is DEAD in the overview and blocks an agent",
     "dead_cancelled": "the operator cancels the dead wrap",
@@ -150,6 +153,7 @@ class Rehearsal:
             with self._looker.snapshot() as (view, witness):
                 room = snapshot.take(view, witness)
                 shift = self._shift(view, witness)
+                self._patterns(view)
                 wedged_id = self._cancelled.get(WEDGED.name)
                 kept = wrap_detail(view, witness, wedged_id) if wedged_id else None
         except StoreError as error:
@@ -173,6 +177,22 @@ class Rehearsal:
         if kept and kept.salvage:
             self._see(
                 "salvage", f"finds the late text of wrap {kept.row.wrap_id} as salvage, {len(kept.salvage[0].text):,} characters"
+            )
+
+    def _patterns(self, view: View) -> None:
+        """See how a proven pattern came to its level, wrap by wrap."""
+        if "climbed" in self._seen:
+            return
+        for row in patterns.page(view, None, least_level=PROVEN).rows:
+            detail = patterns.pattern(view, row.pattern_id)
+            first, *later = detail.history if detail else ()
+            climb = next((step for step in later if step.movement == "climbed" and step.level == PROVEN), None)
+            if climb is None:
+                continue
+            self._see(
+                "climbed",
+                f"sees: pattern {row.name} of {row.project_key} entered at {first.level}x in wrap {first.wrap_id} and climbed to"
+                f" {climb.level}x in wrap {climb.wrap_id}, which cites episode {', '.join(climb.episode_ids)}: {climb.explanation}",
             )
 
     def _shift(self, view: View, witness: Witness) -> tuple[Session, SeenEvidence] | None:

@@ -150,5 +150,8 @@ async def save(agent: Agent, prepared: Answer) -> bool:
         sentence = f"saves wrap {wrap_id} {how}, {answer.code}: {answer.sentence}"
         agent.say("refused", sentence, {**answer.facts, "verb": "save_continuity", "code": answer.code, "wrap_id": wrap_id})
         return False
-    agent.say("saved", f"saves wrap {wrap_id}: {len(episodes)} episodes in {len(text):,} characters", {"wrap_id": wrap_id})
+    climbed = [one for one in answer.data["patterns"] if one["judgement"] == "validated" and one["level"] > (one["prior"] or 0)]
+    told = "".join(f"; {one['name']} climbs from {one['prior']}x to {one['level']}x" for one in climbed)
+    sentence = f"saves wrap {wrap_id}: {len(episodes)} episodes in {len(text):,} characters{told}"
+    agent.say("saved", sentence, {"wrap_id": wrap_id, "climbed": [one["name"] for one in climbed]})
     return True

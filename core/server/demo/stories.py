@@ -21,13 +21,31 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Lesson:
+    """What an agent explains a pattern with when it cites an episode that has these words: true of that episode, and said once."""
+
+    words: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern of a project: an episode with `word` is its first sighting, each lesson can raise it by a rung."""
+
+    name: str
+    word: str
+    says: str
+    lessons: tuple[Lesson, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Story:
-    """A project: what it is, what always holds of it, which patterns its episodes ground (name, word), and its episodes."""
+    """A project: what it is, what always holds of it, which patterns its episodes ground, and its episodes."""
 
     project_key: str
     about: str
     facts: tuple[str, ...]
-    patterns: tuple[tuple[str, str], ...]
+    patterns: tuple[Pattern, ...]
     lines: tuple[Line, ...]
 
     def episodes(self, seed: object) -> Iterator[Line]:
@@ -60,7 +78,23 @@ CHECKOUT = Story(
         "Amounts are integers in the currency's smallest unit.",
         "The feature flag `one-page` belongs to the web team.",
     ),
-    (("retry-needs-idempotency-key", "idempotency"), ("flaky-test-is-a-race", "flaky")),
+    (
+        Pattern(
+            "retry-needs-idempotency-key",
+            "idempotency",
+            "Whatever a browser can send twice, it will.",
+            (
+                Lesson("paid twice", "the browser retried after a timeout and the order was paid twice"),
+                Lesson("carries an idempotency key", "every checkout page makes its idempotency key when it is opened"),
+            ),
+        ),
+        Pattern(
+            "flaky-test-is-a-race",
+            "flaky",
+            "A test that fails now and then has found something.",
+            (Lesson("test_double_submit", "the lock is taken only after the read, so a double submit slips in"),),
+        ),
+    ),
     (
         Line("observation", "The address step takes {ms} ms at p95; {few} of its calls are to the postcode service."),
         Line("decision", "Every POST of the checkout carries an idempotency key, made when the page is opened (PR {pr})."),
@@ -87,7 +121,26 @@ SEARCH = Story(
         "The index is built at 02:00 UTC and swapped by alias; the old one is kept for a day.",
         "Relevance is judged on the 400 queries of `golden.tsv`.",
     ),
-    (("synonyms-before-stemming", "synonym"), ("measure-on-golden-queries", "golden")),
+    (
+        Pattern(
+            "synonyms-before-stemming",
+            "synonym",
+            "A synonym that was stemmed first is not found.",
+            (
+                Lesson("finds nothing", "the list knows usb but not kabel, so a plain wish finds nothing"),
+                Lesson("expansion happens", "expansion at indexing keeps what is asked short"),
+            ),
+        ),
+        Pattern(
+            "measure-on-golden-queries",
+            "golden",
+            "No change of the ranking without a measure.",
+            (
+                Lesson("got worse", "some golden queries got worse while the mean rose"),
+                Lesson("pinned products", "pinned products please merchandising and cost relevance"),
+            ),
+        ),
+    ),
     (
         Line("observation", "NDCG@10 on the golden queries is 0.{ms}, {few} queries got worse."),
         Line("decision", "Boost for stock is capped at 1.4: above it, sold-out classics vanish from page one."),
@@ -115,7 +168,26 @@ PAYMENTS = Story(
         "The ledger is append-only: a mistake is corrected by a second entry.",
         "Gateway B answers a timeout although it has booked: ask for the state before trying again.",
     ),
-    (("ask-before-retry", "timeout"), ("ledger-is-the-truth", "ledger")),
+    (
+        Pattern(
+            "ask-before-retry",
+            "timeout",
+            "No answer is not a no.",
+            (
+                Lesson("booked after all", "a gateway that answers with a timeout has booked after all"),
+                Lesson("same reference", "the state is asked with one reference before it is retried"),
+            ),
+        ),
+        Pattern(
+            "ledger-is-the-truth",
+            "ledger",
+            "What is not in the ledger has not happened.",
+            (
+                Lesson("ledger entry waits", "even a webhook waits until its ledger entry is written"),
+                Lesson("partial captures", "partial captures are each an own booking"),
+            ),
+        ),
+    ),
     (
         Line("observation", "Gateway B: {count} timeout answers in the last hour, {few} of them were booked after all."),
         Line("decision", "After a timeout the state is asked with the same reference, three times, before anything is retried."),
@@ -141,7 +213,26 @@ DOCS = Story(
     "docs",
     "The developers' handbook: API reference, guides, a changelog; built from the repositories.",
     ("Every example in a guide is run in CI.", "Words are spelled as in `glossary.md`."),
-    (("examples-are-tests", "example"), ("one-word-one-thing", "glossary")),
+    (
+        Pattern(
+            "examples-are-tests",
+            "example",
+            "What nobody runs is wrong sooner or later.",
+            (
+                Lesson("answers 422", "the guide to refunds showed what answers 422 by now"),
+                Lesson("gets a test", "an example that is not run is cut or gets a test"),
+            ),
+        ),
+        Pattern(
+            "one-word-one-thing",
+            "glossary",
+            "Two words for one thing are two things to a reader.",
+            (
+                Lesson("noun", "capture is used as a noun and as a verb"),
+                Lesson("pages wait", "translated pages wait until the glossary is settled"),
+            ),
+        ),
+    ),
     (
         Line("observation", "The guide to refunds shows an example that answers 422 since PR {pr}."),
         Line("decision", "An example that can't be run is cut or gets a test; no third way."),

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -240,6 +240,13 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
             # before the first pane is there, one can only leave
             return (self.opened or action == "quit_now") and is_allowed(action, self.at, self.read_only)
         return True
+
+    async def on_key(self, event: events.Key) -> None:
+        """A field takes every key it can, so one that comes here was typed ahead of its focus: it is text, and no action."""
+        field = self.focused
+        if field is not None and field.check_consume_key(event.key, event.character):
+            event.prevent_default()
+            field.post_message(events.Key(event.key, event.character))
 
     # what is shown
 

@@ -87,9 +87,10 @@ class FilterBar(Horizontal):
         return self.has_class("-open")
 
     def open(self) -> None:
-        """Show the bar and type into it."""
+        """Show the bar and type into it, from the next key on."""
         self.add_class("-open")
-        self._field.focus()
+        # at once, where focus() comes after what is waiting: a key typed ahead is the field's
+        self.screen.set_focus(self._field)
 
     def set_text(self, text: str) -> None:
         """Put these words in force without saying so: a filter remembered from the last time."""

@@ -94,8 +94,7 @@ def insert_episodes(database: Any, identity: Identity, chunk: Iterable[tuple[str
     start = database.execute("select max(id) from episodes").fetchone()[0]
     at, rows, trail = stamp(datetime.now(UTC)), [], []
     for number, (kind, content) in enumerate(chunk, start):
-        # scattered like ids by chance, but no two alike
-        episode_id = f"{number * 2_654_435_761 % 2**32:08x}"
+        episode_id = episode_id_of(number)
         rows.append((episode_id, PROJECT, at, kind, content, "agent", "agent", "agent", "[]", identity.connection_id))
         trail.append(("record", "done", PROJECT, f"episode:{episode_id}", recorded(episode_id, kind, content)))
     database.executemany(
@@ -104,6 +103,11 @@ def insert_episodes(database: Any, identity: Identity, chunk: Iterable[tuple[str
         rows,
     )
     insert_trail(database, identity, datetime.now(UTC), trail)
+
+
+def episode_id_of(number: int) -> str:
+    """The id of the episode with that number: scattered like ids by chance, but no two alike."""
+    return f"{number * 2_654_435_761 % 2**32:08x}"
 
 
 def recorded(episode_id: str, kind: str, content: str) -> dict[str, Any]:

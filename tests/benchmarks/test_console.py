@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from tests.benchmarks import empty_console
-from tests.benchmarks.build import OPEN_WRAPS, OURS
+from tests.benchmarks.build import OPEN_WRAPS, OURS, episode_id_of
+from tests.benchmarks.contents import RARE_EPISODES, RARE_WORD
 from tests.benchmarks.figures import Figures, Goal, Side, in_turns, medians, ms, percentile
 from tests.benchmarks.shelf import Shelf, python
 
@@ -111,6 +112,47 @@ def test_key_to_paint_in_the_wraps(benchmark: Any, console: Terminal, figures: F
         "a key to its paint in the wraps",
         lambda: (b"j", places[1]) if next(turns) % 2 == 0 else (b"k", places[0]),
     )
+
+
+def test_key_to_paint_in_the_episodes(benchmark: Any, console: Terminal, figures: Figures) -> None:
+    in_episodes(console)
+    numbers = iter(range(EPISODES + 1, 0, -1))
+    key_to_paint(
+        benchmark,
+        console,
+        figures,
+        "a key to its paint in the episodes",
+        lambda: (b"j", f"{episode_id_of(next(numbers))}".encode()),
+    )
+
+
+def test_search_of_the_episodes(benchmark: Any, console: Terminal, figures: Figures) -> None:
+    in_episodes(console)
+    found = b"%d with the phrase" % RARE_EPISODES
+
+    def ready() -> None:
+        console.press(b"\x1b")
+        console.settle(QUIET)
+        console.press(b"\x1b")
+        console.settle(QUIET)
+        console.forget()
+
+    def search() -> None:
+        console.press(b"/" + RARE_WORD.encode() + b"\r")
+        console.painted(found)
+
+    (taken,) = in_turns(benchmark, Side(search, before=ready), rounds=10)
+    middle = statistics.median(taken) * 1_000
+    figures.add("console", "a rare word among the episodes to its finds", middle, Goal(unit="ms"), f"longest {ms(max(taken))}")
+
+
+def in_episodes(console: Terminal) -> None:
+    """To the episodes, the newest of them read whole."""
+    console.press(b"6")
+    console.painted(b"Continuity", b"as built")
+    console.press(b"\x1b[C")
+    console.painted(episode_id_of(EPISODES + 2).encode())
+    console.settle(QUIET)
 
 
 def key_to_paint(benchmark: Any, console: Terminal, figures: Figures, name: str, next_key: Any) -> None:

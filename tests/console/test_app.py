@@ -6,6 +6,9 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
+from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from console.app import ConsoleApp
@@ -125,6 +128,24 @@ async def test_ended_wraps_are_hidden_until_asked_for(room_scene: Scene) -> None
         await pilot.press("2", "h")
         await until(pilot, lambda: wraps_pane(app).table.row_count == 9)
         assert {row.state for row in wraps_pane(app).rows.values()} == {"open", "saved", "cancelled"}
+
+
+@pytest.mark.parametrize("screen", ["2", "3", "4", "5", "6"])
+async def test_what_is_typed_right_behind_a_slash_is_text_and_no_action(room_scene: Scene, screen: str) -> None:
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        await pilot.press(screen)
+        await settled(pilot, app)
+        # as a terminal sends what comes in one burst: all keys are there before the first of them is handled
+        for character in "/XcREqAD1!":
+            app.post_message(events.Key(_character_to_key(character), character))
+        field = app.pane.filter_bar._field  # type: ignore[attr-defined]
+        await until(pilot, lambda: field.value == "XcREqAD1!")
+        assert len(app.screen_stack) == 1 and app.active == {"2": "wraps", "3": "sessions", "4": "slots", "5": "audit"}.get(
+            screen, "memory"
+        )
+        assert app.is_running and field.has_focus
 
 
 async def test_the_trail_is_followed_and_filtered(room_scene: Scene) -> None:

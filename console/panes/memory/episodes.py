@@ -84,12 +84,17 @@ class EpisodesView(MemoryView):
 
     def document(self, row: EpisodeRow, detail: EpisodeDetail | None) -> Document:
         """The episode, what it hangs together with, and what the trail knows of it."""
+        # what the list has is there at once; what is read takes its place
         if detail is None:
-            tabs = tuple(DetailTab(title, READING) for title in ("Episode", "Links", "Timeline"))
+            tabs = (
+                DetailTab("Episode", episode_sections(row, None)),
+                DetailTab("Links", READING),
+                DetailTab("Timeline", READING),
+            )
         else:
             timeline = tuple(timeline_line(one) for one in detail.timeline) or (Line("the trail knows nothing of it", "muted"),)
             tabs = (
-                DetailTab("Episode", episode_sections(detail)),
+                DetailTab("Episode", episode_sections(detail.row, detail)),
                 DetailTab("Links", link_sections(detail)),
                 DetailTab("Timeline", (Section("Out of the trail", timeline),)),
             )
@@ -101,9 +106,8 @@ class EpisodesView(MemoryView):
         return detail.content if detail else None
 
 
-def episode_sections(detail: EpisodeDetail) -> tuple[Section, ...]:
-    """Its content and its facts."""
-    row = detail.row
+def episode_sections(row: EpisodeRow, detail: EpisodeDetail | None) -> tuple[Section, ...]:
+    """Its content and its facts; until it is read, as much of them as the list has."""
     trust = row.trust if row.trust == row.effective_trust else f"{row.effective_trust}, recorded as {row.trust}"
     facts = [
         Line(row.episode_id, label="episode"),
@@ -112,11 +116,13 @@ def episode_sections(detail: EpisodeDetail) -> tuple[Section, ...]:
         Line(row.episode_type, label="type"),
         Line(trust, TRUST_ROLES.get(row.effective_trust, ""), label="trust"),
         Line(row.source, label="source"),
-        Line(holder_words(detail.holder), label="by"),
+        Line(holder_words(detail.holder) if detail else "…", label="by"),
         Line(row.state, STATE_ROLES[row.state], label="state"),
     ]
     if row.state_key is not None:
         facts.append(Line(row.state_key, label="state key"))
+    if detail is None:
+        return Section("", (Line(row.beginning),)), Section("About it", tuple(facts))
     if detail.tags:
         facts.append(Line(", ".join(detail.tags), label="tags"))
     if detail.tombstone is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.widgets import ContentSwitcher
 
@@ -113,5 +113,6 @@ class MemoryPane(Pane):
         event.stop()
         self._bring(event.view)
 
-    def _bring(self, view: str) -> None:
-        self.run_worker(self.choose(view), exclusive=True, group="memory-view")
+    @work(exclusive=True, group="memory-view")
+    async def _bring(self, view: str) -> None:
+        await self.choose(view)

@@ -59,7 +59,10 @@ class SaveArguments(Arguments):
 
     text: Annotated[
         str,
-        Field(description="The whole new continuity, with every section that prepare_wrap asked for. It replaces the old one."),
+        Field(
+            min_length=1,
+            description="The whole new continuity, with every section that prepare_wrap asked for. It replaces the old one.",
+        ),
     ]
     wrap_token: Annotated[
         str | None, Field(json_schema_extra=TOKEN, description="The token that your own prepare_wrap gave you. Always send it.")

@@ -173,3 +173,9 @@ def test_half_a_character_in_metadata_or_an_id_is_answered_with_a_sentence(servi
         assert code_of(answer) in ("invalid_input", "episode_not_found")
         for block in answer["content"]:
             block["text"].encode()
+
+
+def test_an_empty_text_is_the_arguments_fault_whatever_is_open(service: Service) -> None:
+    answer = call(service, "save_continuity", text="")
+    assert code_of(answer) == "invalid_input" and "'text'" in sentence_of(answer)
+    assert code_of(call(service, "save_continuity", text=" ")) == "no_wrap"

@@ -29,6 +29,9 @@ _HANDLE = re.compile(r"\{(\w+)\}")
 THEIR_WORDS: tuple[tuple[str, str], ...] = (
     (r"no longer holds partial wrap state", "wrap_not_partial"),
     (r"partial and wrap_token cannot be combined", "invalid_input"),
+    (r"is already resolved", "spore_resolved"),
+    (r"[Ss]pore \S+ not found", "spore_not_found"),
+    (r"kind .* is invalid for|requires a ref|no fields to update|: invalid (type|tier|germination)", "invalid_input"),
     (r"PARTIAL wrap state|partial wrap-in-progress|wrap_started_at is set but|partial .*state", "wrap_partial"),
     (r"Nothing to cancel: the wrap you named has already", "wrap_already_finished"),
     (r"is NOT the one you named", "wrap_token_mismatch"),
@@ -51,10 +54,11 @@ THEIR_WORDS: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """What a call came to: `ok` or a code, and what each side says beside it."""
+    """What a call came to: `ok` or a code, what each side says beside it, and our result as data."""
 
     code: str
     words: str
+    data: Any = None
 
 
 class Names:
@@ -109,7 +113,7 @@ class Ours:
             return Came(data["outcome"], words)
         if handle:
             self.names.learn(handle, data["wrap_token"] if tool == "prepare_wrap" else data["episode_id"])
-        return Came(OK, words)
+        return Came(OK, words, data)
 
     def counts(self) -> dict[str, Any]:
         """Episodes in all and waiting, wraps completed, whether one is open."""

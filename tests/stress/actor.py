@@ -81,6 +81,16 @@ def prepare(store: Path) -> None:
             say(outcome=refusal.code)
 
 
+def planter(store: Path, seed: int, count: int) -> None:
+    """Plants open loops from the moment stdin closes."""
+    with Room(Place(store, "stdio"), patience=60.0) as room:
+        say(ready=True)
+        sys.stdin.read()
+        for number in range(count):
+            planted = room.do("spore_add", project_key="demo", type="task", text=f"loop {number} of {seed}")
+            say(planted=planted.spore_id, text=planted.text)
+
+
 def racer(store: Path) -> None:
     """Runs the verb of each line of stdin at the moment the line names, and says what came of it."""
     with Room(Place(store, "stdio"), patience=30.0) as room:
@@ -132,7 +142,9 @@ def endless(store: Path, seed: int, report: Callable[[dict[str, object]], None])
 def main() -> None:
     """Do what the command line says."""
     what, store, *rest = sys.argv[1:]
-    {"mixed": mixed, "prepare": prepare, "open_new": open_new, "racer": racer}[what](Path(store), *map(int, rest))
+    {"mixed": mixed, "prepare": prepare, "open_new": open_new, "planter": planter, "racer": racer}[what](
+        Path(store), *map(int, rest)
+    )
 
 
 if __name__ == "__main__":

@@ -86,6 +86,21 @@ def test_of_eight_simultaneous_prepares_one_opens(rooms: Rooms) -> None:
     assert outcomes == ["opened", *["wrap_in_progress"] * 7]
 
 
+def test_four_processes_plant_loops_at_once_and_each_has_its_own_id(rooms: Rooms) -> None:
+    rooms.agent()
+    processes = [start("planter", rooms.path, seed, 50) for seed in range(4)]
+    for process in processes:
+        assert process.stdout is not None and process.stdout.readline()
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdin = None
+    planted = {(line["planted"], line["text"]) for process in processes for line in said(process)}
+    assert {spore_id for spore_id, _ in planted} == {f"spore-{number:03}" for number in range(1, 201)}
+    assert set(rows(rooms.path, "select spore_id, text from spores where project_key = 'demo' and status = 'open'")) == planted
+    check_store(rooms.path)
+
+
 def test_eight_processes_open_a_new_path_at_once_and_all_live(tmp_path: Path) -> None:
     store = tmp_path / "new.db"
     processes = [start("open_new", store) for _ in range(8)]

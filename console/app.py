@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import App, ComposeResult
@@ -28,22 +27,20 @@ from console.palette import RoomCommands
 from console.session_actions import SessionActions
 from console.text import copyable, one_line
 from console.themes import begin_with_theme, install_themes, next_theme, theme_defaults
+from console.trail_actions import TrailActions
 from console.widgets.footer import KeyFooter
 from console.widgets.header import RoomHeader
+from console.wrap_actions import WrapActions
 from core.actors import current_user
 from core.clock import Clock, SystemClock
-from core.errors import Refusal, StoreError
+from core.errors import Refusal
 
 if TYPE_CHECKING:
-    from console.dialogs.force_cancel import CancelOutcome
     from console.feed import Feed
     from console.panes.base import Pane
     from core.life.processes import Processes
-    from core.memory.kept_texts import KeptText
-    from core.memory.salvage import Salvaged
     from core.room import Room
     from core.views.look import Looker
-    from core.views.wraps import WrapRow
 
 PANES = {
     "overview": "console.panes.overview:OverviewPane",
@@ -66,7 +63,7 @@ def pane_of(screen: str) -> Pane:
     return pane
 
 
-class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
+class ConsoleApp(WrapActions, SessionActions, MemoryActions, KeptActions, TrailActions, App[int]):
     """The operator's console on one store."""
 
     CSS_PATH = "watchroom.tcss"
@@ -105,7 +102,7 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
         self.project = project or ""
         self.read_only = read_only
         self.clock = clock or SystemClock()
-        self._processes = processes
+        self.processes = processes
         self.who = current_user()
         self.remembered = remembered or memory.Memory()
         self.config = config or memory.Config()
@@ -120,6 +117,7 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
         self._remember = remember
         self._only_attention = False
         self._frozen: FeedState | None = None
+        self._panes: dict[str, Pane] = {}
         self._places: list[tuple[str, str | None]] = []
         self._room: Room | None = None
         self._room_lock = threading.Lock()
@@ -156,12 +154,13 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
     async def _mount_pane(self, screen: str) -> None:
         pane = pane_of(screen)
         await self.query_one("#panes", ContentSwitcher).add_content(pane)
+        self._panes[screen] = pane
         self.restore_sort(pane)
 
     @property
     def opened(self) -> bool:
         """Whether the first pane is there."""
-        return bool(self.query(f"#pane-{self.active}"))
+        return self.active in self._panes
 
     @property
     def looker(self) -> Looker:
@@ -170,7 +169,7 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
             from core.life.processes import SystemProcesses
             from core.views.look import Looker
 
-            self._looker = Looker(self.path, self.clock, self._processes or SystemProcesses())
+            self._looker = Looker(self.path, self.clock, self.processes or SystemProcesses())
         return self._looker
 
     @property
@@ -180,7 +179,7 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
             from core.life.processes import SystemProcesses
             from core.views.look import Looker
 
-            self._searcher = Looker(self.path, self.clock, self._processes or SystemProcesses())
+            self._searcher = Looker(self.path, self.clock, self.processes or SystemProcesses())
         return self._searcher
 
     @property
@@ -217,7 +216,7 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
 
     @property
     def _whole_pane(self) -> Pane:
-        return cast("Pane", self.query_one(f"#pane-{self.active}"))
+        return self._panes[self.active]
 
     @property
     def at(self) -> str:
@@ -318,7 +317,7 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
             if remember:
                 self._places = [*self._places[-49:], (self.active, self._whole_pane.place)]
             switcher = self.query_one("#panes", ContentSwitcher)
-            if not self.query(f"#pane-{screen}"):
+            if screen not in self._panes:
                 await self._mount_pane(screen)
             self.active = screen
             switcher.current = f"pane-{screen}"
@@ -332,7 +331,8 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
         if kind in MEMORY_TARGETS:
             screen, name = "memory", f"{MEMORY_TARGETS[kind]}:{target if kind in ('salvage', 'draft') else name}"
         else:
-            screen = {"wrap": "wraps", "session": "sessions", "slot": "slots", "trail": "audit"}.get(kind, "")
+            places = {"wrap": "wraps", "session": "sessions", "slot": "slots", "trail": "audit", "memory": "memory"}
+            screen = places.get(kind, "")
         if screen:
             self.run_worker(self.go_to(screen, name or None), exclusive=True, group="go-to")
 
@@ -471,124 +471,6 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
             MenuDialog("This row", actions), lambda chosen: None if chosen is None else self.run_table_action(chosen)
         )
 
-    def force_cancel(self, rows: tuple[WrapRow, ...]) -> None:
-        """Ask for a reason and force-cancel these wraps."""
-        from console.dialogs.force_cancel import ForceCancelDialog
-
-        still_open = tuple(row for row in rows if row.ended_at is None)
-        if not still_open:
-            self.say("That wrap has ended already." if rows else "There is no wrap here to cancel.", severity="warning")
-            return
-        dialog = ForceCancelDialog(still_open, self.do, tuple(self.remembered.reasons), self.read_draft)
-        self.push_screen(dialog, self._cancelled)
-
-    def _cancelled(self, outcomes: tuple[CancelOutcome, ...] | None) -> None:
-        done = {outcome.wrap_id: outcome.receipt for outcome in outcomes or () if outcome.receipt is not None}
-        if not done:
-            return
-        for receipt in done.values():
-            if receipt.reason:
-                self.remembered.add_reason(receipt.reason)
-        names = ", ".join(f"wrap {wrap_id}" for wrap_id in done)
-        self.say(f"Cancelled: {names}. Its episodes wait for the next prepare." if len(done) == 1 else f"Cancelled: {names}.")
-        self._forget_wraps(set(done))
-
-    def _forget_wraps(self, ended: set[int]) -> None:
-        """Take ended wraps off the screen by the receipt, before the store is read again."""
-        state = self.feed_state
-        if state.snapshot is not None:
-            targets = {f"wrap:{wrap_id}" for wrap_id in ended}
-            self.feed_state = replace(
-                state,
-                snapshot=replace(
-                    state.snapshot,
-                    wraps=tuple(row for row in state.snapshot.wraps if row.wrap_id not in ended),
-                    attention=tuple(
-                        item for item in state.snapshot.attention if item.target not in targets or item.kind == "salvage"
-                    ),
-                ),
-            )
-            self.show_state()
-        self.feed.read_again()
-
-    def ask_for_release(self, row: WrapRow | None) -> None:
-        """Leave the holder of this wrap a notice."""
-        from console.dialogs.ask_release import AskReleaseDialog
-
-        if row is None or row.ended_at is not None:
-            self.say("There is no open wrap here.", severity="warning")
-        else:
-            self.push_screen(AskReleaseDialog(row, self.do))
-
-    def show_salvage(self, row: WrapRow | None) -> None:
-        """Read what was kept of late saves for this wrap."""
-        if row is not None:
-            self.run_worker(partial(self._show_salvage, row), thread=True, exclusive=True, group="salvage", exit_on_error=False)
-
-    def _show_salvage(self, row: WrapRow) -> None:
-        from console.dialogs.salvage import SalvageDialog
-        from core.views.wraps import wrap_detail
-
-        try:
-            with self.looker.snapshot() as (view, witness):
-                detail = wrap_detail(view, witness, row.wrap_id)
-        except StoreError as error:
-            self.call_from_thread(self.say, str(error), severity="error")
-            return
-        if detail is None or not (detail.salvage or detail.drafts):
-            self.call_from_thread(self.say, f"No late text was kept for wrap {row.wrap_id}.")
-            return
-        texts: tuple[Salvaged | KeptText, ...] = (*detail.salvage, *detail.drafts)
-        self.call_from_thread(self.push_screen, SalvageDialog(row.project_key or "no project", row.wrap_id, texts))
-
-    def verify_trail(self) -> None:
-        """Check the trail link by link, with progress."""
-        from console.dialogs.progress import ProgressDialog
-        from core.trail.verify import verify_store
-
-        def work(progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> Any:
-            return verify_store(self.path, progress=progress, cancelled=cancelled)
-
-        self.push_screen(ProgressDialog("Verify the trail", work), self._verified)
-
-    def _verified(self, found: Any) -> None:
-        if found is not None and not found.cancelled:
-            self.feed.read_again(broken_trail=found.words if found.broken else None)
-
-    def export_trail(self) -> None:
-        """Write the whole trail to a file that verifies without the store."""
-        from console.dialogs.write_file import WriteFileDialog
-
-        name = f"watchroom-trail-{self.clock.now():%Y%m%dT%H%M%SZ}.jsonl"
-        self.push_screen(WriteFileDialog(name, self._trail_lines))
-
-    def _trail_lines(self) -> Iterator[str]:
-        """The trail as it is exported, line by line, from a reader of its own; runs off the UI thread."""
-        from core.trail.export import export_lines
-        from core.views.look import Looker
-
-        with Looker(self.path, self.clock, self._processes) as looker, looker.snapshot() as (view, _):
-            yield from export_lines(view)
-
-    def accept_anchors(self) -> None:
-        """Say what the anchor file says of the trail, and let it start again, with a reason."""
-        self.run_worker(self._check_anchors, thread=True, exclusive=True, group="anchors", exit_on_error=False)
-
-    def _check_anchors(self) -> None:
-        from console.dialogs.anchors import AnchorsDialog
-        from core.trail.anchors import anchor_path, check_anchors
-
-        snapshot = self.feed_state.snapshot
-        if snapshot is None:
-            return
-        try:
-            with self.looker.snapshot() as (view, _):
-                found = check_anchors(view, anchor_path(self.path), snapshot.store_id)
-        except StoreError as error:
-            self.call_from_thread(self.say, str(error), severity="error")
-            return
-        self.call_from_thread(self.push_screen, AnchorsDialog(found, self.do))
-
     def write_file(self, default_name: str, lines: Callable[[], list[str]]) -> None:
         """Write what is shown to a file."""
         from console.dialogs.write_file import WriteFileDialog
@@ -619,7 +501,7 @@ class ConsoleApp(KeptActions, MemoryActions, SessionActions, App[int]):
 
         with self._room_lock:
             if self._room is None:
-                self._room = Room(Place(self.path, "console"), clock=self.clock, processes=self._processes)
+                self._room = Room(Place(self.path, "console"), clock=self.clock, processes=self.processes)
         self._room.called("watchroom console")
         result = self._room.do(name, **arguments)
         if name == "accept_anchors":

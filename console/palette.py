@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from console.actions import for_screen
+from console.actions import MEMORY_VIEWS, for_screen
 from console.text import one_line, safe_content
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class RoomCommands(Provider):
         snapshot = room.feed_state.snapshot
         if snapshot is None:
             return
+        for view in MEMORY_VIEWS:
+            yield f"memory {view}", partial(room.go_to_target, f"memory:{view}"), "Go to this view of the memory"
         for project in snapshot.projects:
             yield f"project {project.project_key}", partial(room.set_project, project.project_key), "Show this project only"
         for wrap in snapshot.wraps:

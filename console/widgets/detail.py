@@ -10,7 +10,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
@@ -300,11 +300,22 @@ class DetailBody(ScrollView, inherit_bindings=False):
     def _lay_out(self) -> None:
         if (width := self.scrollable_content_region.width) <= 0:
             return
+        same_width, before = width == self._laid_width, self._lines
         self._laid_width = width
         self._lines = lay_out_tab(self._tab, width)
         self.virtual_size = Size(0, len(self._lines))
         self._search()
-        self.refresh()
+        if same_width:
+            self._repaint_changed(before)
+        else:
+            self.refresh()
+
+    def _repaint_changed(self, before: tuple[tuple[Piece, ...], ...]) -> None:
+        """Repaint the lines in view that are others than before."""
+        top = self.scroll_offset.y
+        for y in range(self.size.height):
+            if before[top + y : top + y + 1] != self._lines[top + y : top + y + 1]:
+                self.refresh(Region(0, y, self.size.width, 1))
 
     def _search(self) -> None:
         self._hits = (

@@ -91,6 +91,8 @@ async def test_the_arrows_go_round_and_the_place_before_is_remembered(room_scene
         await until(pilot, lambda: app.at == "memory.episodes" and app.pane.place == place)
         app.go_to_target(f"episode:{room_scene.cited[0]}")
         await until(pilot, lambda: app.pane.place == room_scene.cited[0])
+        app.go_to_target("memory:loops")
+        await until(pilot, lambda: app.at == "memory.loops")
         app.go_to_target("salvage:1")
         await until(pilot, lambda: app.at == "memory.kept" and app.pane.place == "salvage:1")
 

@@ -10,7 +10,8 @@ from core.memory import pattern_lines
 PROVEN = 2
 """From this level on a pattern is proven; 1x is its first sighting."""
 SUMMARY_CHARACTERS = 120
-_STANCE = re.compile(r"\[no-contradicts\]|\[contradicts:\s*[A-Za-z][^\]]*\]")
+_NAME = r"[A-Za-z][\w.\-]*+"
+_STANCE = re.compile(rf"\[no-contradicts\]|\[contradicts:\s*+{_NAME}(?:\s*+,\s*+{_NAME})*+\s*+\]")
 _EVIDENCE = re.compile(r'\[evidence:(?:[^\]"]|"[^"]*+")*+\]?')
 _SCAFFOLD = re.compile(r"\[(?:contradicts|provenance):[^\]]*+\]?|\[no-contradicts\]")
 _STATES = re.compile(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.memory import continuity, pattern_lines
+from core.memory import continuity, pattern_lines, pattern_reports
 from core.memory.graduation import CitableEpisode, Graduated, PatternRecord, Standing, graduate
 from tests.differential.texts import IDS, NAMES, TODAY, PatternTexts
 
@@ -111,6 +111,11 @@ def levels(text: str) -> dict[pattern_lines.Key, int]:
     return pattern_lines.levels_of(text.split("\n"), continuity.heading_lines(text, SECTIONS, "graduating"))
 
 
+def named(text: str) -> dict[str, pattern_reports.NamedLine]:
+    """Our named patterns of a canonical text."""
+    return pattern_reports.named_lines(text.split("\n"), continuity.heading_lines(text, SECTIONS, "graduating"))
+
+
 def with_other_numerals(text: str) -> int:
     """Lines in which a level is no number: we report each as cut, the peer those of which it is the first level."""
     return sum(bool(pattern_lines.canonical_numerals(line)[1]) for line in text.split("\n"))
@@ -138,6 +143,18 @@ def test_both_read_judge_and_write_the_same(part: int) -> None:
         assert sorted((name, one.rule, list(one.episode_ids)) for name, one in grounded) == sorted(
             (name, rule, sorted(ids)) for name, _, rule, ids in they.pattern_grounding
         ), seed
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_both_report_the_same_vanished_and_undeclared_patterns(part: int) -> None:
+    for seed in range(part * EACH, (part + 1) * EACH):
+        given = case(seed)
+        before, text = continuity.canonical(given.before), continuity.canonical(given.text)
+        old, new = named(before), named(text)
+        gone = [(one.name, one.prior_level) for one in peer.detect_pattern_omissions(before, text)]
+        assert [(one.name, one.level) for one in pattern_reports.vanished(old, new)] == gone, seed
+        silent = [(one.name, one.level) for one in peer.detect_proven_without_declaration(before, text, TODAY)]
+        assert [(one.name, one.level) for one in pattern_reports.undeclared(old, new, TODAY)] == silent, seed
 
 
 # granted differences

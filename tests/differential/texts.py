@@ -33,7 +33,8 @@ SPACES = (" ", " ", " ", " ", "", "  ", "\t", "\u00a0", "\x1f", "\r")
 MARKS = ("- ", "- ", "- ", "  ", "", "! ", "- !! ", "✓ ", "* ", "- ? ", "-", "\t- ", "1. ", "  !! ")
 TAILS = (
     *(" (carried-forward)", " (level-capped)", " (ungrounded)", " (needs-evidence)", " prose [no-contradicts]"),
-    *(" [contradicts: pool]", "(carried-forward) (needs-evidence) x", " (level-capped) ", " [provenance: 0a1b2c3d]"),
+    *(" [contradicts: pool]", " [contradicts: the old rule]", " [contradicts: a-b , pool]", " [provenance: 0a1b2c3d]"),
+    *("(carried-forward) (needs-evidence) x", " (level-capped) "),
 )
 SLIPS = ('"', "[", "]", "|", "(", ")", "\u2028", "\x85", "\x0b", "\n", "x", "1", "\r\n", "\x00")
 

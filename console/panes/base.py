@@ -56,6 +56,10 @@ class Pane(Container):
         """What is shown and acted on: the pane itself, or the view of it that is in front."""
         return self
 
+    def on_mount(self) -> None:
+        """Before the first state there is nothing to show, which is never called empty."""
+        self.refresh_rows()
+
     def show(self, shown: Shown) -> None:
         """Show this state; does nothing when it is the one shown already."""
         if shown != self.shown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
+from console.action_table import SCREENS
 from console.app import ConsoleApp
 from console.panes.audit import AuditPane
 from console.panes.overview import OverviewPane
 from console.panes.trail_source import TrailSource
 from console.panes.wraps import WrapsPane
+from console.table import RowTable
 from core.store.library import sqlite3
 from core.views.trail import TrailRow
 from tests.console.scene import Scene, ready
@@ -239,3 +242,15 @@ async def test_read_only_has_no_dangerous_action_and_leaves_the_store_as_it_was(
             await pilot.press(screen, "X", "m", "escape", "escape")
         assert len(app.screen_stack) == 1
     assert room_scene.operator.do("status", project_key="checkout").trail_rows == before
+
+
+async def test_a_store_that_was_never_read_is_not_called_empty(room_scene: Scene, tmp_path: Path) -> None:
+    app = ConsoleApp(tmp_path / "nowhere.db", clock=room_scene.rooms.clock, processes=room_scene.rooms.processes)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.opened and app.feed_state.health == "missing")
+        for key in "123456":
+            await pilot.press(key)
+            await until(pilot, lambda wanted=key: app.active == SCREENS[int(wanted) - 1])  # type: ignore[misc]
+            await pilot.pause()
+            for table in app.pane.query(RowTable):
+                assert "not measured" in table._empty.text, app.active

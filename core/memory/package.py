@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.memory.continuity import Section, hard_maximum, target_characters
+from core.memory.pattern_reports import Stale
 
 CHARACTERS_DEFAULT = 200_000
 CHARACTERS_MOST = 1_000_000
 CHARACTERS_LEAST = 1_000
+STALE_TOLD = 20
+"""Stale patterns that a package names."""
 LINE_OVERHEAD = 120
 """Characters that an episode's own line takes beside its content, at most."""
 
@@ -66,13 +69,25 @@ def instructions(sections: tuple[Section, ...], max_chars: int | None, wrap_date
     )
 
 
+def stale_lines(stale: Sequence[Stale], staleness_days: int) -> list[str]:
+    """Which patterns may be let go: the oldest by name, the others by number."""
+    if not stale:
+        return [f"No pattern has gone {staleness_days} days without new grounds: any that does may be let go."]
+    told = [
+        f"- line {one.line_number}: {one.name} | {one.level}x, dated {one.date}, {one.days} days ago"
+        for one in stale[:STALE_TOLD]
+    ]
+    more = [f"- and {len(stale) - STALE_TOLD} more"] if len(stale) > STALE_TOLD else []
+    return [f"Not grounded for {staleness_days} days or more, so they may be let go, or grounded anew:", *told, *more]
+
+
 def render(
     packed: list[PackedEpisode],
     *,
     sections: tuple[Section, ...],
     continuity: str | None,
     max_chars: int | None,
-    staleness_days: int,
+    stale_told: Sequence[str],
     wrap_date: str,
     waiting: int,
     salvage_waiting: int,
@@ -90,8 +105,7 @@ def render(
                 f"    (an excerpt: the first {len(episode.content):,} of {episode.excerpt_of:,} characters; recall finds the rest)"
             )
     lines += ["", "--- current continuity ---", continuity if continuity is not None else "(none yet: this is the first wrap)"]
-    lines.append("")
-    lines.append(f"Patterns that were not grounded for {staleness_days} days may be let go.")
+    lines += ["", *stale_told]
     if salvage_waiting:
         lines.append(f"{salvage_waiting} salvaged text(s) of late saves wait for the operator in this project.")
     if drafts_waiting:

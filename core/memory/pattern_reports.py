@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 
 from core.memory import pattern_lines
 
 PROVEN = 2
 """From this level on a pattern is proven; 1x is its first sighting."""
 SUMMARY_CHARACTERS = 120
+NAME_CHARACTERS = 60
+"""Characters of a stale pattern's name that a package has."""
 _NAME = r"[A-Za-z][\w.\-]*+"
 _STANCE = re.compile(rf"\[no-contradicts\]|\[contradicts:\s*+{_NAME}(?:\s*+,\s*+{_NAME})*+\s*+\]")
 _EVIDENCE = re.compile(r'\[evidence:(?:[^\]"]|"[^"]*+")*+\]?')
@@ -35,6 +38,36 @@ class Proven:
 
     name: str
     level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A pattern's line whose date is `days` old: it may be let go. `name` is its name, or the line's own words, cut.
+
+    `line_number` counts the standing text's lines from 1.
+    """
+
+    line_number: int
+    name: str
+    level: int
+    date: str
+    days: int
+
+
+def stale(lines: list[str], headings: frozenset[str], today: str, staleness_days: int) -> tuple[Stale, ...]:
+    """The lines of the graduating sections dated `staleness_days` ago or earlier, the oldest first (wraps.md b, prepare_wrap)."""
+    found = []
+    for place in pattern_lines.graduating_lines(lines, headings):
+        parsed, dated = pattern_lines.levels_in(lines[place]), pattern_lines.dated(lines[place])
+        if parsed is None or dated is None:
+            continue
+        try:
+            days = (date.fromisoformat(today) - date.fromisoformat(dated[1])).days
+        except ValueError:
+            continue
+        if days >= staleness_days:
+            found.append(Stale(place + 1, parsed[0][1][:NAME_CHARACTERS], dated[0], dated[1], days))
+    return tuple(sorted(found, key=lambda one: (-one.days, one.line_number)))
 
 
 def named_lines(lines: list[str], headings: frozenset[str]) -> dict[str, NamedLine]:

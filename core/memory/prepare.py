@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from core import projects
 from core.errors import Refusal
-from core.memory import baton, continuity, kept_texts, opening, package, section_schemas, wraps
+from core.memory import baton, continuity, kept_texts, opening, package, pattern_reports, section_schemas, wraps
 from core.memory.package import PackedEpisode  # by name: the field `package` below hides the module
+from core.memory.pattern_reports import Stale
 from core.models import Judgement
 from core.store.deed import Deed
 from core.texts import token_shape
@@ -20,6 +21,7 @@ PrepareOutcome = Literal["opened", "nothing_to_wrap", "downgraded"]
 class Prepared:
     """What prepare_wrap answers. `package` is the text for the agent, None unless a wrap was opened.
 
+    `stale_patterns` are lines of the standing text that were not grounded for `staleness_days`, the oldest first.
     `waiting` counts the episodes of the window that this wrap does not hold, `salvage_waiting` the late texts kept,
     `drafts_waiting` the drafts left behind by wraps that ended without a save.
     """
@@ -32,6 +34,7 @@ class Prepared:
     generation: int | None
     wrap_date: str | None
     episodes: tuple[PackedEpisode, ...]
+    stale_patterns: tuple[Stale, ...]
     waiting: int
     salvage_waiting: int
     drafts_waiting: int
@@ -95,7 +98,10 @@ def _open(
     standing = continuity.newest(deed.transaction, key)
     wrap_date = deed.clock.today().isoformat()
     text = standing.text if standing else None
-    fixed = len(package.instructions(sections, max_chars, wrap_date)) + len(text or "") + 400
+    headings = continuity.heading_lines(text or "", sections, "graduating")
+    stale = pattern_reports.stale((text or "").split("\n"), headings, wrap_date, staleness_days)
+    stale_told = package.stale_lines(stale, staleness_days)
+    fixed = len(package.instructions(sections, max_chars, wrap_date)) + len(text or "") + len("\n".join(stale_told)) + 400
     rows = deed.execute(
         "select episode_id, created_at, episode_type, source, effective_trust, content from episodes"
         " where project_key = ? and wrap_id is null order by id",
@@ -121,7 +127,7 @@ def _open(
         sections=sections,
         continuity=text,
         max_chars=max_chars,
-        staleness_days=staleness_days,
+        stale_told=stale_told,
         wrap_date=wrap_date,
         waiting=left,
         salvage_waiting=kept.salvage,
@@ -136,6 +142,7 @@ def _open(
         started.generation,
         wrap_date,
         tuple(packed),
+        stale,
         left,
         kept.salvage,
         kept.drafts,
@@ -165,7 +172,7 @@ def _empty_window(deed: Deed, project: projects.Project, wrap: wraps.Wrap | None
 
 def _without_wrap(deed: Deed, outcome: PrepareOutcome, reason: baton.DowngradeReason | None, key: str, waiting: int) -> Prepared:
     kept = kept_texts.waiting(deed.transaction, key)
-    return Prepared(outcome, reason, key, None, None, None, None, (), waiting, kept.salvage, kept.drafts, None, None, None)
+    return Prepared(outcome, reason, key, None, None, None, None, (), (), waiting, kept.salvage, kept.drafts, None, None, None)
 
 
 def _in_progress(deed: Deed, wrap: wraps.Wrap, judgement: Judgement, *, more: dict[str, Any] | None = None) -> Refusal:

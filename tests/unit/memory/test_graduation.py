@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -347,3 +348,46 @@ def test_every_judgement_is_in_the_trail(wrapping: Wrapping) -> None:
         row = view.one("select data from audit where event = 'continuity_saved' order by seq desc limit 1")
     told = {"name": "pool", "written": 2, "level": 2, "judgement": "validated", "capped": False}
     assert json.loads(row["data"])["patterns"] == [told]
+
+
+def prepared(wrapping: Wrapping, **more: Any) -> Any:
+    wrapping.record("Something to wrap")
+    opened = wrapping.agent.do("prepare_wrap", project_key="demo", **more)
+    wrapping.agent.do("wrap_cancel", project_key="demo", wrap_token=opened.wrap_token)
+    return opened
+
+
+def test_a_package_names_the_patterns_that_were_not_grounded_for_so_many_days(wrapping: Wrapping) -> None:
+    first = wrapping.today
+    wrapping.save(
+        "- older | 1x ({today}) seen once", "- Ask before a release | 1x ({today})", "- undated | 1x", "- odd | 1x (2026-13-45)"
+    )
+    wrapping.rooms.clock.advance(6 * 86_400)
+    assert prepared(wrapping).stale_patterns == ()
+    assert "No pattern has gone 7 days" in prepared(wrapping).package
+    wrapping.save(f"- older | 1x ({first}) seen once", "- newer | 1x ({today})", f"- Ask before a release | 1x ({first})")
+    wrapping.rooms.clock.advance(86_400)
+    opened = prepared(wrapping)
+    assert [(one.name, one.level, one.date, one.days) for one in opened.stale_patterns] == [
+        ("older", 1, first, 7),
+        ("ask before a release", 1, first, 7),
+    ]
+    lines = wrapping.saved_text().split("\n")
+    assert lines[opened.stale_patterns[0].line_number - 1].startswith("- older")
+    told = opened.package.partition("--- current continuity ---")[2]
+    assert f": older | 1x, dated {first}, 7 days ago" in told and ": newer" not in told
+    assert prepared(wrapping, staleness_days=8).stale_patterns == ()
+    assert [one.name for one in prepared(wrapping, staleness_days=1).stale_patterns] == ["older", "ask before a release", "newer"]
+
+
+def test_a_package_names_the_oldest_stale_patterns_and_counts_the_rest_within_its_size(wrapping: Wrapping) -> None:
+    first = wrapping.today
+    wrapping.save(*(f"- name-{number} | 1x ({first})" for number in range(30)))
+    wrapping.rooms.clock.advance(8 * 86_400)
+    for number in range(60):
+        wrapping.record(f"{number} " + "x" * 300)
+    opened = prepared(wrapping, max_package_chars=8_000)
+    assert len(opened.stale_patterns) == 30
+    assert ": name-19 |" in opened.package and ": name-20 |" not in opened.package and "- and 10 more" in opened.package
+    assert len(opened.package) <= 8_000
+    assert len(opened.episodes) > 1

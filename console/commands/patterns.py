@@ -160,5 +160,6 @@ def levels(step: Step) -> str:
 
 def why(step: Step) -> str:
     """What was said for a step, and what the store says of it."""
-    cited = ", ".join(step.episode_ids)
-    return "; ".join(one for one in (step.explanation, step.detail, f"episodes {cited}" if cited else None) if one)
+    said = "; ".join(one for one in (step.explanation, step.detail) if one)
+    untold = [one for one in step.episode_ids if one not in said]
+    return "; ".join(one for one in (said, f"episodes {', '.join(untold)}" if untold else "") if one)

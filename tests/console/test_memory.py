@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from console.action_table import ACTIONS, MEMORY_VIEWS
@@ -95,6 +96,17 @@ async def test_the_arrows_go_round_and_the_place_before_is_remembered(room_scene
         await until(pilot, lambda: app.at == "memory.loops")
         app.go_to_target("salvage:1")
         await until(pilot, lambda: app.at == "memory.kept" and app.pane.place == "salvage:1")
+
+
+async def test_arrows_in_one_burst_count_each(room_scene: Scene) -> None:
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await come(pilot, "6")
+        for key in ("right", "right", "right", "left"):
+            app.post_message(events.Key(key, None))
+        await until(pilot, lambda: app.at == "memory.patterns" and app.pane.has_row)
+        await quiet(pilot)
+        assert app.at == "memory.patterns"
 
 
 async def test_with_one_project_its_versions_are_listed_and_what_each_changed(room_scene: Scene) -> None:

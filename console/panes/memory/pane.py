@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from textual import on, work
 from textual.app import ComposeResult
 from textual.widgets import ContentSwitcher
@@ -40,7 +42,8 @@ class MemoryPane(Pane):
         super().__init__(id="pane-memory")
         first = MEMORY_VIEWS[0]
         self._made: dict[str, MemoryView] = {first: VIEWS[first]()}
-        self._chosen = first
+        self._chosen = self._wanted = first
+        self._choosing = asyncio.Lock()
         self.line = ViewLine({name: view.TITLE for name, view in VIEWS.items()}, first)
 
     def compose(self) -> ComposeResult:
@@ -85,23 +88,25 @@ class MemoryPane(Pane):
             self.front.go_to_place(key or None)
 
     async def choose(self, view: str) -> None:
-        """Bring a view to the front."""
-        if view != self._chosen:
-            switcher = self.query_one(ContentSwitcher)
-            made = self._made.get(view)
-            if made is None:
-                made = self._made[view] = VIEWS[view]()
-                await switcher.add_content(made)
+        """Bring a view to the front; of several wanted at once, the last."""
+        self._wanted = view
+        async with self._choosing:
+            if view != self._wanted:
+                return
+            if view not in self._made:
+                made = VIEWS[view]()
+                await self.query_one(ContentSwitcher).add_content(made)
                 self.room.restore_sort(made)
+                self._made[view] = made
             self._chosen = view
-            switcher.current = made.id
+            self.query_one(ContentSwitcher).current = self.front.id
         self.room.show_state()
         self.focus_list()
 
     def step(self, by: int) -> None:
         """To the view so many to the right; round the ends."""
-        at = (MEMORY_VIEWS.index(self._chosen) + by) % len(MEMORY_VIEWS)
-        self._bring(MEMORY_VIEWS[at])
+        self._wanted = MEMORY_VIEWS[(MEMORY_VIEWS.index(self._wanted) + by) % len(MEMORY_VIEWS)]
+        self._bring(self._wanted)
 
     @on(MemoryView.StepAsked)
     def _step_asked(self, event: MemoryView.StepAsked) -> None:
@@ -113,6 +118,6 @@ class MemoryPane(Pane):
         event.stop()
         self._bring(event.view)
 
-    @work(exclusive=True, group="memory-view")
+    @work(group="memory-view")
     async def _bring(self, view: str) -> None:
         await self.choose(view)

@@ -40,7 +40,7 @@ class PatternsView(MemoryView):
         Column("summary", "what it says", 16, grow=4, most=120, sortable=False, drop=3),
         Column("evidence", "evidence", 8, align="right", sortable=False, drop=4),
         Column("grounded", "grounded", 10),
-        Column("last", "last", 13, sortable=False, drop=2),
+        Column("last", "last", 15, sortable=False, drop=2),
         Column("project", "project", 10, grow=1, most=24, drop=1),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("memory.patterns", "pane")]

@@ -36,3 +36,13 @@ def lengthened(path: Path, episodes: int) -> Path:
             ((f"{number + 0xF0000000:08x}", f"one of many, number {number}") for number in range(episodes)),
         )
     return path
+
+
+def loosened(path: Path, *tables: str) -> Path:
+    """The same database with tables that hold no constraint any more, so that anything can be written to them."""
+    with spoilt(path) as connection:
+        for table in tables:
+            connection.execute(f"create table loose as select * from {table}")
+            connection.execute(f"drop table {table}")
+            connection.execute(f"alter table loose rename to {table}")
+    return path

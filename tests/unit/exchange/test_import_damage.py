@@ -22,7 +22,7 @@ from core.exchange.importing import examine
 from core.room import Room
 from core.trail.verify import verify_store
 from core.trail.verify_store import mismatches_with_store
-from tests.foreign import copied, spoilt
+from tests.foreign import copied, loosened
 from tests.rooms import Rooms
 
 LOOSE = [*sorted(TAKEN), "drift_probes", "associations"]
@@ -55,13 +55,7 @@ IN_DATABASE = st.one_of(
 @pytest.fixture(scope="module")
 def loose(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a real store whose tables hold no constraint any more, so that anything can be written to them."""
-    path = copied("1.0.2", tmp_path_factory.mktemp("loose"))
-    with spoilt(path) as there:
-        for table in LOOSE:
-            there.execute(f"create table loose as select * from {table}")
-            there.execute(f"drop table {table}")
-            there.execute(f"alter table loose rename to {table}")
-    return path.parent
+    return loosened(copied("1.0.2", tmp_path_factory.mktemp("loose")), *LOOSE).parent
 
 
 def document_of(place: Path, content: bytes | None = None) -> Any:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from core.errors import StoreError
 from core.exchange.anneal_source import read
 from core.exchange.report import ImportReport
 from core.memory.loop_rules import TEXT_LIMIT
 from core.room import Room
-from tests.foreign import spoilt
+from tests.foreign import loosened, spoilt
 from tests.rooms import Rooms
 
 ADD = "insert into episodes (id, timestamp, type, content) values (?, ?, 'context', ?)"
@@ -52,6 +53,59 @@ def test_episodes_without_an_id_are_left_out_and_a_time_that_nobody_can_read_is_
     assert left_out(report, "episodes") == {"their id is no text, or there twice": 3}
     assert "1 episodes: they have no readable time and get that of the import" in report.notes
     assert rows(room, "select created_at from episodes where episode_id = 'abcdabcd'")[0][0].startswith("2026-")
+
+
+def test_an_id_that_is_there_twice_counts_once(rooms: Rooms, newest: Path) -> None:
+    with spoilt(loosened(newest, "episodes", "tombstones")) as there:
+        there.execute("insert into episodes select * from episodes order by timestamp limit 1")
+        there.execute("insert into tombstones select * from tombstones")
+    report = brought(rooms.operator(), newest)
+    assert left_out(report, "episodes") == {"their id is no text, or there twice": 1}
+    assert left_out(report, "deleted episodes") == {"their id is no text, or there twice": 1}
+
+
+def test_a_new_id_is_none_that_comes_along(rooms: Rooms, newest: Path) -> None:
+    with spoilt(newest) as there:
+        for number in range(1, 60):  # the ids that this store would give next
+            there.execute(ADD, (f"{number:08x}", "2027-01-01", "a number"))
+        for name in ("no id", "none either"):
+            there.execute(ADD, (name, "2027-01-01", name))
+    room = rooms.operator()
+    report = brought(room, newest)
+    assert "2 episodes get a new id, for theirs is taken here or is no id" in report.notes
+    assert len(rows(room, "select distinct episode_id from episodes")) == 10 + 59 + 2
+    assert brought(room, newest).outcome == "nothing_new"
+
+
+def test_an_episode_that_was_deleted_over_there_lives_on_here(rooms: Rooms, newest: Path) -> None:
+    room = rooms.operator()
+    brought(room, newest)
+    with spoilt(newest) as there:
+        (episode_id,) = there.execute("select id from episodes order by timestamp limit 1").fetchone()
+        there.execute("delete from episodes where id = ?", (episode_id,))
+        there.execute("insert into tombstones values (?, '2027-01-01', 'context', 'x', '2027-01-01')", (episode_id,))
+    report = brought(room, newest)
+    assert (report.outcome, left_out(report, "deleted episodes")) == ("nothing_new", {"their episodes live on here": 1})
+    assert len(rows(room, "select * from episodes where episode_id = ?", episode_id)) == 1
+
+
+def test_an_episode_that_was_deleted_here_stays_deleted(rooms: Rooms, newest: Path) -> None:
+    room = rooms.operator()
+    brought(room, newest)
+    ((episode_id,),) = rows(room, "select episode_id from episodes order by id limit 1")
+    room.do("delete_episode", project_key="brought", episode_id=episode_id)
+    assert brought(room, newest).outcome == "nothing_new"
+    assert rows(room, "select * from episodes where episode_id = ?", episode_id) == []
+
+
+def test_each_wrap_keeps_the_list_of_what_it_covers(rooms: Rooms, newest: Path) -> None:
+    with spoilt(newest) as there:
+        sql = "select id from episodes where session_id = ? order by timestamp"
+        covered = [[row[0] for row in there.execute(sql, (session,))] for session in ("1", "2")]
+    room = rooms.operator()
+    brought(room, newest)
+    listed = rows(room, "select episode_ids from wraps where outcome = 'saved' order by id")
+    assert [json.loads(row[0]) for row in listed] == covered
 
 
 def test_an_id_that_lives_again_is_no_tombstone(rooms: Rooms, newest: Path) -> None:
@@ -123,6 +177,7 @@ def test_a_wrap_whose_token_was_used_here_before_comes_in_partial(rooms: Rooms, 
     room = rooms.operator()
     brought(room, newest)
     assert agent.do("status", project_key="brought").wrap.state == "partial"
+    assert rows(room, "select project_key from wraps where wrap_token = ?", token) == [("mine",)]
     assert agent.do("status", project_key="mine").wrap.state == "open"
     assert agent.do("wrap_cancel", project_key="brought", partial=True).outcome == "partial_cleared"
 
@@ -261,3 +316,24 @@ def test_resolved_loops_come_in_resolved(rooms: Rooms, newest: Path) -> None:
     assert (found.direction, found.kind, found.ref, found.on, found.at) == (
         *("ascend", "project", "shop", "2026-02-03", "2026-02-03T04:05:06.000000Z"),
     )
+
+
+def test_a_loop_that_is_here_under_another_id_is_known_by_its_origin(rooms: Rooms, newest: Path) -> None:
+    room = rooms.operator()
+    brought(room, with_loops(newest, {**LOOP, "origin_key": "the-same"}))
+    report = brought(room, with_loops(newest, {**LOOP, "id": "spore-009", "origin_key": "the-same"}))
+    assert (report.outcome, left_out(report, "open loops")) == ("nothing_new", {})
+    assert brought(room, with_loops(newest, {**LOOP, "id": "spore-009"})).outcome == "imported"
+    assert len(rows(room, "select * from spores")) == 2
+
+
+# the file
+
+
+def test_a_store_that_changes_while_it_is_read_is_not_imported(rooms: Rooms, newest: Path) -> None:
+    def change(done: int, total: int) -> None:
+        with spoilt(newest) as there:
+            there.execute(ADD, ("abcdabcd", "2027-01-01", "meanwhile"))
+
+    with pytest.raises(StoreError, match=r"changed while it was read\. Nothing was imported"):
+        read(newest, change)

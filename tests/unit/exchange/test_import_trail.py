@@ -75,6 +75,7 @@ def test_sealed_weeks_are_one_chain_with_the_active_file_and_attached_unpacked(r
         (lambda path: manifest_of(path).with_name(manifest_of(path).name + ".corrupt-20260101T000000000000Z").touch(), ["put aside as corrupt"]),
         (lambda path: path.with_name("memory.audit.jsonl").unlink(), ["held entries and is gone"]),
         (lambda path: append(path, b"no json\n"), ["1 lines cannot be read"]),
+        (lambda path: append(path, b'{"seq":99,"prev_hash":"x"} {}\n'), ["1 lines cannot be read"]),
         (lambda path: append(path, b'{"seq":0,"prev_hash":"x"}\n'), ["altered or missing", "seq 0 is out of order"]),
     ],
 )  # fmt: skip

@@ -36,7 +36,7 @@ class PatternsView(MemoryView):
     }
     COLUMNS = (
         Column("level", "level", 7),
-        Column("name", "pattern", 16, grow=2, most=48),
+        Column("name", "pattern", 24, grow=2, most=48),
         Column("summary", "what it says", 16, grow=4, most=120, sortable=False, drop=3),
         Column("evidence", "evidence", 8, align="right", sortable=False, drop=4),
         Column("grounded", "grounded", 10),

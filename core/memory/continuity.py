@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from core.errors import Refusal
@@ -135,11 +136,12 @@ def sections_of(line: str, sections: tuple[Section, ...]) -> list[Section]:
     if not line.startswith("## "):
         return []
     title = line[3:].strip().lower()
-    return [
-        one
-        for one in sections
-        if (title == one.heading.lower() if one.optional else re.search(rf"(?<!\w){re.escape(one.heading.lower())}(?!\w)", title))
-    ]
+    return [one for one in sections if (title == one.heading.lower() if one.optional else _phrase(one.heading).search(title))]
+
+
+@lru_cache(maxsize=256)
+def _phrase(heading: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(heading.lower())}(?!\w)")
 
 
 def heading_lines(text: str, sections: tuple[Section, ...], role: Role) -> frozenset[str]:

@@ -109,12 +109,12 @@ def _ascii_line(line: str) -> str:
 
 
 def graduating_lines(lines: list[str], headings: frozenset[str]) -> Iterator[int]:
-    """The places of the lines under a heading line that is one of `headings`, given as whole lines."""
+    """The places of the lines that may have a level, under a heading line that is one of `headings`, given as whole lines."""
     inside = False
     for place, line in enumerate(lines):
         if line.startswith("## "):
             inside = line in headings
-        elif inside:
+        elif inside and "|" in line:
             yield place
 
 

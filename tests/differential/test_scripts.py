@@ -255,6 +255,13 @@ SINGLY: dict[str, tuple[list[Call], Call, str, str]] = {
     # arguments are strict (room.md 2.4)
     "an argument that the tool has not": ([RECORD, PREPARE], ("B", "wrap_cancel", {"forse": True}, None), "invalid_input", OK),
     "an empty token": ([RECORD, PREPARE], ("A", "save_continuity", {"text": WHOLE, "wrap_token": ""}, None), "invalid_input", OK),
+    # a text that SQLite's own tools cannot read whole is none (room.md 3)
+    "a NUL in the continuity": (
+        [RECORD, PREPARE],
+        ("A", "save_continuity", {**SAVE[2], "text": f"{WHOLE}\0"}, None),
+        "invalid_input",
+        OK,
+    ),
     "a text for a boolean": (
         [RECORD, PREPARE],
         ("A", "save_continuity", {**SAVE[2], "allow_shrink": "yes"}, None),

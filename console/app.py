@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -97,7 +98,8 @@ class ConsoleApp(WrapActions, SessionActions, MemoryActions, KeptActions, TrailA
         drafts: Drafts | None = None,
     ) -> None:
         """`remembered`, `config`, `remember` and `drafts` carry what is kept between runs; tests leave them out."""
-        super().__init__()
+        # with the terminal's own colours to begin with, NO_COLOR takes every colour away; else greys would be left
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.path = path
         self.project = project or ""
         self.read_only = read_only

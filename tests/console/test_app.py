@@ -254,3 +254,16 @@ async def test_a_store_that_was_never_read_is_not_called_empty(room_scene: Scene
             await pilot.pause()
             for table in app.pane.query(RowTable):
                 assert "not measured" in table._empty.text, app.active
+
+
+async def test_under_no_color_not_even_a_grey_goes_to_the_terminal(room_scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, app)
+        for keys in (("2",), ("X",)):
+            await pilot.press(*keys)
+            await pilot.pause()
+            styles = [one.style for strip in app.screen._compositor.render_strips() for one in strip if one.style]
+            assert styles and all(color is None or color.is_default for one in styles for color in (one.color, one.bgcolor))
+            assert any(one.reverse for one in styles), "the cursor is told by reverse video"

@@ -236,6 +236,18 @@ async def test_a_long_list_grows_as_one_goes_down(room_scene: Scene) -> None:
         assert view.current.beginning == "fact 0", "the cursor stays on its row"
 
 
+async def test_loops_and_projects_past_the_first_page_are_reached(room_scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.panes.memory.view.PAGE", 2)
+    room_scene.operator.do("spore_add", project_key="search", type="task", text="the most urgent", tier="hot", salience=3)
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = await come(pilot, *to("continuity"))
+        await until(pilot, lambda: len(view.rows) == 4)
+        view = await come(pilot, "right", "right", "right")
+        assert [row.tier for row in view.rows.values()][:2] == ["hot", "hot"]
+        await until(pilot, lambda: len(view.rows) == 4)
+
+
 async def test_what_cannot_be_read_is_never_called_empty(room_scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     app = room_scene.app()
 

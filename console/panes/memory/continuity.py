@@ -52,9 +52,10 @@ class ContinuityView(MemoryView):
     def read(self, view: View, asked: Asked, clock: Clock) -> Listed:
         """Versions, the newest first."""
         del clock
-        if not asked.project:
-            return Listed(continuity.newest_versions(view, limit=asked.limit))
-        rows = continuity.versions(view, asked.project, limit=asked.limit + 1)
+        if asked.project:
+            rows = continuity.versions(view, asked.project, limit=asked.limit + 1)
+        else:
+            rows = continuity.newest_versions(view, limit=asked.limit + 1)
         return Listed(rows[: asked.limit], len(rows) > asked.limit)
 
     def key_of(self, row: VersionRow) -> str:

@@ -41,10 +41,15 @@ class LoopsView(MemoryView):
 
     def read(self, view: View, asked: Asked, clock: Clock) -> Listed:
         """Loops in their order; "needs you" are the dormant ones, which nobody has looked at."""
-        rows = loops.loops(view, asked.project or None, resolved_too=asked.over_too, today=clock.today(), limit=asked.limit)
-        if asked.only_attention:
-            rows = tuple(row for row in rows if row.status == "open" and row.germination == "dormant")
-        return Listed(rows)
+        page = loops.loops(
+            view,
+            asked.project or None,
+            resolved_too=asked.over_too,
+            dormant_only=asked.only_attention,
+            today=clock.today(),
+            limit=asked.limit,
+        )
+        return Listed(page.rows, page.more)
 
     def key_of(self, row: Loop) -> str:
         """Project and loop: a loop's id is its project's own."""

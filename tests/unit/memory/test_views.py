@@ -88,10 +88,33 @@ def test_loops_have_their_order_over_all_projects_and_the_resolved_ones_behind(r
     agent.do("spore_descend", project_key=ids[3][0], spore_id=ids[3][1], kind="done")
     today = rooms.clock.today()
     with agent.snapshot() as view:
-        found = loops.loops(view, None, today=today)
+        found = loops.loops(view, None, today=today).rows
         assert [(loop.project_key, loop.spore_id) for loop in found] == [ids[2], ids[1], ids[0]]
-        both = loops.loops(view, None, resolved_too=True, today=today)
+        both = loops.loops(view, None, resolved_too=True, today=today).rows
         assert [(loop.project_key, loop.spore_id) for loop in both] == [ids[2], ids[1], ids[0], ids[3]]
-        assert [loop.project_key for loop in loops.loops(view, "other", resolved_too=True, today=today)] == ["other", "other"]
-        later = loops.loops(view, "one", today=today + timedelta(days=9))
+        of_other = loops.loops(view, "other", resolved_too=True, today=today).rows
+        assert [loop.project_key for loop in of_other] == ["other", "other"]
+        later = loops.loops(view, "one", today=today + timedelta(days=9)).rows
         assert {loop.germination for loop in later} == {"dormant"}
+
+
+def test_a_short_list_of_loops_begins_with_what_matters_most_and_says_that_there_are_more(rooms: Rooms) -> None:
+    agent = rooms.agent()
+    tiers = ["cold", "cold", "warm", "hot"]
+    ids = [agent.do("spore_add", project_key="one", type="task", text="Do it", tier=tier).spore_id for tier in tiers]
+    agent.do("spore_descend", project_key="one", spore_id=ids[0], kind="done")
+    rooms.clock.advance(9 * 86_400)
+    agent.do("spore_touch", project_key="one", spore_id=ids[3])
+    today = rooms.clock.today()
+    with agent.snapshot() as view:
+
+        def listed(limit: int, **options: bool) -> tuple[list[str], bool]:
+            page = loops.loops(view, "one", today=today, limit=limit, **options)
+            return [loop.spore_id for loop in page.rows], page.more
+
+        assert listed(1) == ([ids[3]], True)
+        assert listed(3) == ([ids[3], ids[2], ids[1]], False)
+        assert listed(3, resolved_too=True) == ([ids[3], ids[2], ids[1]], True)
+        assert listed(4, resolved_too=True) == ([ids[3], ids[2], ids[1], ids[0]], False)
+        assert listed(1, dormant_only=True) == ([ids[2]], True)
+        assert listed(2, dormant_only=True, resolved_too=True) == ([ids[2], ids[1]], False)

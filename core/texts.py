@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Literal
 
 from core.errors import Refusal
 
@@ -11,6 +14,10 @@ REASON_LIMIT = 500
 """Characters that a reason or a notice may have (room.md 2.13)."""
 DEPTH_LIMIT = 100
 """How deep a JSON value may be nested: every reader of a result can follow that far."""
+MARKS_TOGETHER = 30
+"""Combining marks that are sorted among themselves, as in Unicode's stream-safe form (UAX 15): no script needs as many."""
+_NO_LETTERS = re.compile(rf"(?:[^\w\s]|[\uff9e\uff9f]){{{MARKS_TOGETHER + 1},}}")
+_MARKS_TO_BE = "\uff9e\uff9f"
 TOKEN_SHAPE = re.compile(r"[0-9a-f]{32}")
 
 
@@ -26,6 +33,26 @@ def storable(value: str, what: str) -> str:
             "invalid_input", f"{what} holds half a character (a lone surrogate) at position {error.start}; send valid Unicode."
         ) from None
     return value
+
+
+def normalized(text: str, form: Literal["NFC", "NFKC"]) -> str:
+    """The text in a Unicode normal form, in time that grows with its length alone.
+
+    `unicodedata` sorts a run of combining marks in the square of its length, so a longer one is normalised piece by piece.
+    """
+    return text if text.isascii() else "".join(unicodedata.normalize(form, piece) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    last = 0
+    for run in _NO_LETTERS.finditer(text):
+        marks = 0
+        for place in range(run.start(), run.end()):
+            marks = marks + 1 if unicodedata.combining(text[place]) or text[place] in _MARKS_TO_BE else 0
+            if marks > MARKS_TOGETHER:
+                yield text[last:place]
+                last, marks = place, 1
+    yield text[last:]
 
 
 def depth(value: object) -> int:

@@ -201,7 +201,7 @@ def normal_key_of_state(state_key: str) -> str:
     texts.storable(state_key, "state_key")
     if any(unicodedata.category(character) == "Cc" for character in state_key):
         raise Refusal("invalid_input", "state_key holds a control character (a line break or tab is one); use plain words.")
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", state_key).casefold())
+    folded = texts.normalized(texts.normalized(state_key, "NFKC").casefold(), "NFKC")
     normal = " ".join(folded.split())
     if not 1 <= len(normal) <= STATE_KEY_LIMIT:
         raise Refusal("invalid_input", f"state_key has {len(normal)} characters once normalised; give it 1 to {STATE_KEY_LIMIT}.")

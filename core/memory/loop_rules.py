@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import date
 from typing import Any, Literal, get_args
 
 from core.errors import Refusal
-from core.texts import not_blank, storable
+from core.texts import normalized, not_blank, storable
 
 LoopType = Literal["task", "question", "thought"]
 Tier = Literal["hot", "warm", "cold", "parked"]
@@ -108,7 +107,7 @@ def words(value: str, what: str) -> str:
 def tidy(value: str, what: str) -> str:
     """A text as the peer system stores it: composed, with plain line breaks, and nothing that acts on a terminal or hides."""
     plain = _ACTS.sub("", storable(bounded(value, what), what).replace("\r\n", "\n").replace("\r", "\n"))
-    return unicodedata.normalize("NFC", "\n".join(line.rstrip() for line in plain.split("\n")).rstrip())
+    return normalized("\n".join(line.rstrip() for line in plain.split("\n")).rstrip(), "NFC")
 
 
 def bounded(value: str | None, what: str) -> str:

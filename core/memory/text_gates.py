@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from core.errors import Refusal
 from core.memory.continuity import Role, Section, sections_of
+from core.texts import normalized
 
 SMALLEST_JUDGED = 500
 """Characters that the previous text of a part must have had for its shrinking to be looked at."""
@@ -58,7 +59,7 @@ def refuse_unannotated_state(text: str, sections: tuple[Section, ...]) -> None:
 def _annotated(line: str) -> bool:
     """Whether the line ends in its only annotation; what looks like a second one makes it unclear which of them the claim has."""
     openers = list(_OPENER.finditer(line))
-    seen = "".join(one for one in unicodedata.normalize("NFKC", line) if unicodedata.category(one) not in _INVISIBLE)
+    seen = "".join(one for one in normalized(line, "NFKC") if unicodedata.category(one) not in _INVISIBLE)
     if len(openers) != 1 or len(_LOOKS_LIKE_ONE.findall(seen)) != 1 or not line.endswith("]"):
         return False
     return bool(line[openers[0].end() : -1].strip())

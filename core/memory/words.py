@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from core.texts import normalized
 
 _STOP_TEXT = """
 the and for are but not you all any can had has have her his him was were one our out who how its may did does get got she too use
@@ -27,7 +28,7 @@ _GRAM = 3
 
 def runs(text: str) -> list[tuple[str, bool]]:
     """Every run of letters of a text in order, normalised (NFKC) and case-folded, each with whether its script has no spaces."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = normalized(text, "NFKC").casefold()
     return [(match.group(), match.group(1) is not None) for match in _TOKEN.finditer(folded)]
 
 

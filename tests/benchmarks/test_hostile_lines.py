@@ -9,6 +9,7 @@ import pytest
 
 from core.memory import continuity, durable, pattern_lines, pattern_reports, text_gates
 from core.memory.graduation import CitableEpisode, PatternRecord, Standing, graduate
+from core.texts import normalized
 from tests.benchmarks.figures import Figures, Goal, Side, in_turns, medians, ms
 
 CHARACTERS = 100_000
@@ -46,6 +47,7 @@ SHAPES = {
     "line breaks of other kinds": ("", "- a | 2x\u2028\x85\x0b\x0c\r", ""),
     "durable facts": ("\n## Durable Facts\n", "- a\n  b — cues: c\n", ""),
     "drop markers": ("\n## Durable Facts\n", "- [drop-durable: [", ""),
+    "marks in disorder": (CLAIM, "\u0301\u0323", ""),
     "combining marks": (CLAIM, "e\u0301\u200d", ""),
 }
 
@@ -55,6 +57,14 @@ def text_of(shape: str, characters: int) -> str:
     start, unit, end = SHAPES[shape]
     line = start + unit * (characters // len(unit)) + end
     return f"## State\ns\n## Patterns\n{line}\n## Decisions\nd\n## Context\nc\n## Active Threads\na\n## Understanding\nu\n"
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0323", "\uff9e\u0301", "\u0344\u0323"])
+def test_normalising_grows_with_the_length_alone(benchmark: Any, figures: Figures, marks: str) -> None:
+    sides = [Side(partial(normalized, "a" + marks * count, "NFKC")) for count in (2 * CHARACTERS, CHARACTERS)]
+    twice, once = medians(in_turns(benchmark, *sides, rounds=9))
+    name = f"marks {marks.encode('unicode_escape').decode()}, 400 KB against 200 KB"
+    figures.add("hostile", name, twice / once, Goal(at_most=2.7), f"{ms(twice)} against {ms(once)}")
 
 
 def read(text: str) -> None:

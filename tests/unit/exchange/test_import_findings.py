@@ -15,7 +15,7 @@ from core.exchange.report import ImportReport
 from core.memory.loop_rules import TEXT_LIMIT
 from core.room import Room
 from tests.foreign import loosened, spoilt
-from tests.rooms import Rooms
+from tests.rooms import Rooms, refused
 
 ADD = "insert into episodes (id, timestamp, type, content) values (?, ?, 'context', ?)"
 LOOP = {"id": "spore-007", "type": "task", "text": "look", "status": "open", "resolution": None, "notes": []}
@@ -151,7 +151,52 @@ def test_a_link_that_came_later_is_imported_later(rooms: Rooms, newest: Path) ->
     assert brought(room, newest).outcome == "nothing_new"
 
 
+def test_the_older_holder_of_a_state_key_is_hidden_without_a_link(rooms: Rooms, newest: Path) -> None:
+    with spoilt(newest) as there:
+        there.execute("delete from supersessions")
+    room = rooms.operator()
+    brought(room, newest)
+    assert rows(room, "select content from episodes where superseded_by is not null") == [("The office is in Bonn",)]
+
+
+def test_columns_that_an_older_store_lacks_read_as_empty(rooms: Rooms, newest: Path) -> None:
+    with spoilt(loosened(newest, "episodes", "wraps", "pattern_grounding", "supersessions")) as there:
+        for table, column in (
+            *(("episodes", "metadata"), ("wraps", "content_hash"), ("wraps", "pair_id"), ("wraps", "continuity_chars")),
+            *(("pattern_grounding", "gone_trust"), ("supersessions", "recorded_at")),
+        ):
+            there.execute(f"alter table {table} drop column {column}")
+    room = rooms.operator()
+    report = brought(room, newest)
+    assert report.imported_anything and left_out(report, "metadata") == {}
+    assert rows(room, "select count(*), count(metadata) from episodes") == [(10, 0)]
+    assert rows(room, "select count(*) from pattern_grounding where gone_at is null") == [(2,)]
+
+
 # wraps, baton
+
+
+def test_a_caller_s_token_stays_one_that_only_its_caller_may_end_by(rooms: Rooms, newest: Path) -> None:
+    with spoilt(newest) as there:
+        there.execute(
+            "update metadata set value = (select value from metadata where key = 'wrap_token') where key = 'wrap_bound_token'"
+        )
+        there.execute("update metadata set value = '' where key = 'wrap_gated_session'")
+    room = rooms.operator()
+    brought(room, newest)
+    assert rows(room, "select token_origin from wraps where ended_at is null") == [("caller",)]
+    assert refused(rooms.agent(), "wrap_cancel", project_key="brought").code == "wrap_token_required"
+
+
+def test_the_baton_comes_with_its_time_and_who_held_it_before(rooms: Rooms, newest: Path) -> None:
+    held = {"session_id": "nightly", "claimed_at": 1_700_000_000.5, "previous_holder": "weekly"}
+    newest.with_name("memory.continuity.md.baton").write_text(json.dumps(held))
+    room = rooms.operator()
+    brought(room, newest)
+    claimed = "2023-11-14T22:13:20.500000Z"
+    assert rows(room, "select session_id, claimed_at, previous_holder from batons") == [("nightly", claimed, "weekly")]
+    ((told,),) = rows(room, "select data from audit where event = 'baton_claimed'")
+    assert json.loads(told) == {"session_id": "nightly", "was": "weekly", "imported": True}
 
 
 def test_a_token_that_was_used_again_over_there_is_the_last_wrap_s(rooms: Rooms, newest: Path) -> None:
@@ -225,6 +270,24 @@ def test_damaged_patterns_and_evidence_are_left_out(rooms: Rooms, newest: Path) 
     assert "1 pieces of evidence: they have no readable day and get that of the import" in report.notes
     names = rows(room, "select name, level from patterns where kind = 'name' order by name")
     assert names == [("a\ufffdb", 2), ("cache-keys", 2), ("no-level", 1), ("small-steps", 3)]
+
+
+def test_evidence_that_is_gone_counts_no_more_and_what_aged_out_takes_nothing_back(rooms: Rooms, newest: Path) -> None:
+    with spoilt(newest) as there:
+        for number, mark in enumerate((None, "external", "agent", "operator")):
+            row = ("cache-keys", 2, "2026-01-02", f"{'a' * 32}:{number}", "checked", f"0000000{number}", mark)
+            there.execute("insert into pattern_grounding values (?, ?, ?, ?, ?, ?, ?)", row)
+    room = rooms.operator()
+    assert left_out(brought(room, newest), "evidence") == {"its episode aged out, which takes nothing back": 2}
+    sql = "select episode_id, line_number, gone_at is not null from pattern_grounding where earned_on = '2026-01-02' order by 1"
+    assert rows(room, sql) == [("00000000", 1, 0), ("00000001", 2, 1)]
+
+
+def test_what_a_pattern_earned_over_there_stands_in_its_history(rooms: Rooms, newest: Path) -> None:
+    room = rooms.operator()
+    brought(room, newest)
+    sql = "select h.judgement, h.wrap_id, h.level from pattern_history h join patterns p on p.id = h.pattern_id where p.name = 'cache-keys'"
+    assert rows(room, sql) == [("imported", 2, 2), ("validated", 2, 2)]
 
 
 # open loops

@@ -53,7 +53,14 @@ PANES = {
 }
 """Every pane and where it is. They and what they show are imported after the first paint, which does not need them."""
 
-MEMORY_TARGETS = {"episode": "episodes", "spore": "loops", "knowledge": "knowledge", "salvage": "kept", "draft": "kept"}
+MEMORY_TARGETS = {
+    "episode": "episodes",
+    "spore": "loops",
+    "knowledge": "knowledge",
+    "salvage": "kept",
+    "draft": "kept",
+    "kept": "kept",
+}
 """Which view of the Memory screen has a thing of that kind."""
 
 

@@ -141,7 +141,8 @@ class OverviewPane(ListPane):
         event.stop()
         item = self.items.get(event.key)
         if event.table is self.table and item is not None:
-            self.room.go_to_target(item.target)
+            # what waits is the text, not the wrap that it was written for
+            self.room.go_to_target(f"kept:{item.target}" if item.kind == "salvage" else item.target)
 
     def _wanted_item(self, item: Attention) -> bool:
         if self.shown.project and item.project_key not in (self.shown.project, None):
@@ -234,7 +235,7 @@ def _document(item: Attention, wrap: WrapRow | None) -> Document:
         "partial_wrap": "X clears the damaged row; no episode is lost. enter shows it whole.",
         "wedged_wrap": "It may still be at work: enter, then m asks its holder to release it. X ends it by force.",
         "stale_wrap": "One fact is not enough to call it dead: look again in a minute, or ask its holder (enter, then m).",
-        "salvage": "enter, then u reads the text that was kept.",
+        "salvage": "enter shows the text that was kept: I adopts it, u marks it as dealt with.",
         "broken_trail": "enter shows where; keep a copy of the store before anything else.",
         "dead_session": "enter, then R relays it to a successor, or A gives it up; its slot becomes free.",
         "wedged_session": "It may still be at work: enter shows it whole. R relays it, A gives it up.",

@@ -76,6 +76,7 @@ class Scene:
         self._climb(agent)
         self._record(agent, PAYMENTS, 2)
         late = agent.do("prepare_wrap", project_key="payments")
+        self.late_wrap = late.wrap_id
         self.operator.do("wrap_cancel", project_key="payments", force=True, reason="its host is taken down for the kernel update")
         refused(
             agent,
@@ -222,7 +223,7 @@ PICTURES: dict[str, Keys] = {
     "force-cancel-live": ("2", "G", "X"),
     "force-cancel-several": ("2", "asterisk", "X"),
     "ask-for-release": ("2", "j", "m"),
-    "salvage": ("G", "enter", "u"),
+    "salvage": ("2", "h", "slash", *"cancelled", "enter", "u"),
     "verify": ("5", "v"),
     "help": ("2", "question_mark"),
     "menu": ("2", "full_stop"),

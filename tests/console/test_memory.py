@@ -209,6 +209,21 @@ async def test_kept_texts_are_adopted_and_dealt_with_from_the_list(room_scene: S
         assert "dealt with" in shown(view)
 
 
+async def test_from_overview_one_comes_to_the_kept_text_itself(room_scene: Scene) -> None:
+    app = room_scene.app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        overview = await come(pilot)
+        overview.table.go_to(next(key for key in overview.items if key.startswith("salvage ")))  # type: ignore[attr-defined]
+        await come(pilot, "enter")
+        await until(pilot, lambda: app.at == "memory.kept" and app.pane.place == "salvage:1")
+        # once dealt with, it is still found
+        room_scene.operator.do("deal_with", kind="salvage", item_id=1)
+        await until(pilot, lambda: app.at == "memory.kept" and not app.pane.has_row)
+        await come(pilot, "1")
+        app.go_to_target(f"kept:wrap:{room_scene.late_wrap}")
+        await until(pilot, lambda: app.at == "memory.kept" and app.pane.place == "salvage:1")
+
+
 async def test_read_only_has_none_of_the_deeds(room_scene: Scene) -> None:
     app = room_scene.app(read_only=True)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -58,12 +59,28 @@ class KeptView(MemoryView):
         )
         return Listed(page.rows, page.next_before is not None)
 
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show these rows, and go to the newest text of the wrap that was waited for."""
+        if self._wanted is not None:
+            self._wanted = self._of_wrap(self._wanted) or self._wanted
+        super().set_rows(rows)
+        self._look_further()
+
+    def _of_wrap(self, place: str) -> str | None:
+        kind, _, number = place.partition(":")
+        return next((key for key, row in self.rows.items() if kind == "wrap" and str(row.wrap_id) == number), None)
+
     def go_to_place(self, place: str | None) -> None:
-        """Go to a kept text; one dealt with is loaded first."""
+        """Go to a kept text, by itself or as the newest of `wrap:7`; one dealt with is loaded first."""
+        place = self._of_wrap(place) or place if place else None
         super().go_to_place(place)
-        if place and place not in self.rows and self._asked is not None and self._reading is None:
+        self._look_further()
+
+    def _look_further(self) -> None:
+        """What is waited for and not among the texts that wait was dealt with: have those read too."""
+        if self._wanted is not None and not self._over_too and self._asked is not None and self._reading is None:
             self._over_too = True
-            self.refresh_rows()
+            self.call_later(self.refresh_rows)
 
     def key_of(self, row: KeptRow) -> str:
         """`salvage:3` or `draft:7`."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from textual.widget import Widget
 
-from console.dialogs.base import DialogButton, Do, Field, Lines
+from console.dialogs.base import REASON_REQUIRED, CountedField, DialogButton, Do, Lines
 from console.dialogs.session_dialog import SessionDialog
 from console.widgets.document import Line, Section
 from core.errors import Refusal, StoreError
@@ -27,7 +27,9 @@ class AbandonSessionDialog(SessionDialog):
 
     def __init__(self, row: SessionRow, do: Do) -> None:
         super().__init__(f"Abandon session {row.client_key} of {row.project_key}", row, do)
-        self.reason = Field("reason", placeholder="why it is given up", id="reason")
+        self.reason = CountedField(
+            "reason", REASON_LIMIT, required=REASON_REQUIRED, placeholder="why it is given up", id="reason"
+        )
         self.hint = "esc back · tab moves on · ctrl+s abandons"
 
     def consequences(self) -> Iterable[Widget]:
@@ -42,17 +44,9 @@ class AbandonSessionDialog(SessionDialog):
         """Back and the deed."""
         return (self.back_button, DialogButton("Abandon", "confirm", dangerous=True))
 
-    def field_changed(self) -> None:
-        """Count the reason."""
-        count = len(self.reason.text.strip())
-        self.reason.set_note(f"{count:,}/{REASON_LIMIT:,}", bad=count > REASON_LIMIT)
-
     def missing(self) -> str:
         """A reason of up to 2,000 characters."""
-        count = len(self.reason.text.strip())
-        if not count:
-            return "A reason is required: one sentence that says why."
-        return f"The reason has {count:,} characters; at most {REASON_LIMIT:,} are kept." if count > REASON_LIMIT else ""
+        return self.reason.problem
 
     async def confirm(self) -> None:
         """Give the session up."""
@@ -62,7 +56,7 @@ class AbandonSessionDialog(SessionDialog):
             "abandoning…",
             session_id=self.row.session_id,
             expected_client_key=self.row.client_key,
-            reason=self.reason.text.strip(),
+            reason=self.reason.words,
             seen=self.seen(),
         )
         if not self.is_mounted:

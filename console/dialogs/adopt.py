@@ -12,7 +12,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
+from console.dialogs.base import REASON_REQUIRED, CountedField, Dialog, DialogButton, Do, Lines, sentence_of
 from console.dialogs.handover import KEEP_AFTER_SECONDS
 from console.drafts import Draft, Drafts
 from console.widgets.beside import BesideTexts, lines_of, moment
@@ -77,8 +77,13 @@ class AdoptDialog(Dialog[Any]):
             self._draft.text if self._draft else detail.text, version.text if version else "", standing.revision, pages
         )
         self.receipt = Lines(id="receipt")
-        self.reason = Field(
-            "reason", self._draft.summary if self._draft else "", placeholder="why it is adopted; it is in the trail", id="reason"
+        self.reason = CountedField(
+            "reason",
+            REASON_LIMIT,
+            self._draft.summary if self._draft else "",
+            required=REASON_REQUIRED,
+            placeholder="why it is adopted; it is in the trail",
+            id="reason",
         )
         self.back_button = DialogButton("Back", "back")
         self.shrink_button = DialogButton("F8 let it shrink: off", "toggle_shrink", dangerous=True)
@@ -164,8 +169,6 @@ class AdoptDialog(Dialog[Any]):
         self._keep_soon()
 
     def _measure(self) -> None:
-        count = len(self.reason.text.strip())
-        self.reason.set_note(f"{count}/{REASON_LIMIT}", bad=count > REASON_LIMIT)
         self.texts.meter.set_measure(Measure(self._characters(), self.standing.hard_maximum))
         shrunk = bool(self._shrunk()) and self._receipt is None and not self._over
         self._allow_shrink = self._allow_shrink and shrunk
@@ -206,13 +209,7 @@ class AdoptDialog(Dialog[Any]):
             return f"The text has {found.used:,} characters; at most {found.cap:,} are taken."
         if self._shrunk() and not self._allow_shrink:
             return "The text would lose much of what stands, and REPLACES it whole; F8 lets it shrink."
-        return self._reason_problem()
-
-    def _reason_problem(self) -> str:
-        reason = self.reason.text.strip()
-        if not reason:
-            return "A reason is required: one sentence that says why."
-        return f"The reason is too long; at most {REASON_LIMIT} characters are kept." if len(reason) > REASON_LIMIT else ""
+        return self.reason.problem
 
     # drafts of the console
 
@@ -285,7 +282,7 @@ class AdoptDialog(Dialog[Any]):
             item_id=row.id,
             text=self.texts.editor.text,
             expected_revision=self.texts.revision,
-            reason=self.reason.text.strip(),
+            reason=self.reason.words,
             allow_shrink=self._allow_shrink,
         )
         if not self.is_mounted:

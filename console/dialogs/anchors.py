@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from textual import on
 from textual.widget import Widget
-from textual.widgets import Input
 
-from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
+from console.dialogs.base import CountedField, Dialog, DialogButton, Do, Lines, sentence_of
 from console.widgets.document import Line, Section
 from core.errors import Refusal, StoreError
 from core.texts import REASON_LIMIT
@@ -34,7 +32,13 @@ class AnchorsDialog(Dialog[Any]):
         super().__init__("The trail's anchors", dangerous=bool(found.problems))
         self._found = found
         self._do = do
-        self.reason = Field("reason", placeholder="why the trail counts as it is, such as the backup restored", id="reason")
+        self.reason = CountedField(
+            "reason",
+            REASON_LIMIT,
+            required="A reason is required: it goes into the trail.",
+            placeholder="why the trail counts as it is, such as the backup restored",
+            id="reason",
+        )
         self.confirm_button = DialogButton("Start again", "confirm")
         self.hint = "esc back · tab moves on · ctrl+s starts the anchors again"
 
@@ -54,21 +58,13 @@ class AnchorsDialog(Dialog[Any]):
         """Back and the deed."""
         return (DialogButton("Back", "back"), self.confirm_button)
 
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.refresh_buttons()
-
     def why_not(self) -> str:
         """What stands in the way."""
-        count = len(self.reason.text.strip())
-        if count > REASON_LIMIT:
-            return f"The reason has {count} characters; at most {REASON_LIMIT} are kept."
-        return "" if count else "A reason is required: it goes into the trail."
+        return self.reason.problem
 
     async def confirm(self) -> None:
         """Start the anchors again."""
-        found = await self.attempt(self._do, "accept_anchors", "starting again…", reason=self.reason.text.strip())
+        found = await self.attempt(self._do, "accept_anchors", "starting again…", reason=self.reason.words)
         if not self.is_mounted:
             return
         if isinstance(found, Refusal | StoreError):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from textual import on
 from textual.widget import Widget
-from textual.widgets import Input
 
-from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
+from console.dialogs.base import CountedField, Dialog, DialogButton, Do, Lines, sentence_of
 from console.dialogs.force_cancel_words import changes, facts
 from console.text import one_line
 from console.widgets.document import Line, Section
@@ -42,7 +40,7 @@ class AskReleaseDialog(Dialog[Any]):
         self._ended = False
         self._about = Lines()
         self._evidence = EvidenceList()
-        self.message = Field("message", placeholder="optional: what you would like to tell it", id="message")
+        self.message = CountedField("message", REASON_LIMIT, placeholder="optional: what you would like to tell it", id="message")
         self.confirm_button = DialogButton("Ask for release", "confirm")
         self.hint = "esc back · tab moves on · ctrl+s asks"
 
@@ -61,7 +59,6 @@ class AskReleaseDialog(Dialog[Any]):
     def on_mount(self) -> None:
         """Show what the dialog was opened with."""
         self._show()
-        self._note()
 
     def _show(self) -> None:
         self._about.set_sections((facts(self.row),))
@@ -84,26 +81,13 @@ class AskReleaseDialog(Dialog[Any]):
         if changed:
             self.hold(f"changed: {changed}")
 
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._note()
-        self.refresh_buttons()
-
-    def _note(self) -> None:
-        count = len(self.message.text.strip())
-        self.message.set_note(f"{count}/{REASON_LIMIT}", bad=count > REASON_LIMIT)
-
     def why_not(self) -> str:
         """What stands in the way."""
-        if self._ended:
-            return "The wrap has ended: there is nobody left to ask."
-        count = len(self.message.text.strip())
-        return f"The message has {count} characters; at most {REASON_LIMIT} are kept." if count > REASON_LIMIT else ""
+        return "The wrap has ended: there is nobody left to ask." if self._ended else self.message.problem
 
     async def confirm(self) -> None:
         """Leave the notice."""
-        message = self.message.text.strip() or None
+        message = self.message.words or None
         found = await self.attempt(self._do, "ask_release", "asking…", wrap_id=self.row.wrap_id, message=message)
         if not self.is_mounted:
             return

@@ -15,18 +15,19 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from console.dialogs.parts import DialogButton, Field, TypedField
+from console.dialogs.parts import CountedField, DialogButton, Field, TypedField
 from console.text import one_line, safe_content
 from console.widgets.document import Line
 from console.widgets.sections import Lines
 from core.errors import Refusal, StoreError
 from core.views.snapshot import Snapshot
 
-__all__ = ["Dialog", "DialogButton", "Do", "Field", "Lines", "now", "sentence_of"]
+__all__ = ["REASON_REQUIRED", "CountedField", "Dialog", "DialogButton", "Do", "Field", "Lines", "now", "sentence_of"]
 
 Result = TypeVar("Result")
 Do = Callable[..., Awaitable[Any]]
 """`await do("verb", **arguments)` runs a verb off the UI thread; it raises Refusal or StoreError."""
+REASON_REQUIRED = "A reason is required: one sentence that says why."
 SAID_LIMIT = 800
 """Characters that what is said above the buttons may take: a refusal may quote foreign text of any length."""
 
@@ -260,6 +261,12 @@ class Dialog(ModalScreen[Result], Generic[Result]):
             self._confirm_asked(event.time if event.by_mouse else self._key_time)
         else:
             await self.run_action(event.button.action)
+
+    @on(Input.Changed)
+    def _typed_in(self, event: Input.Changed) -> None:
+        """What is typed decides whether confirming is off; what else it means, a subclass has worked out before."""
+        event.stop()
+        self.refresh_buttons()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from textual import on
 from textual.widget import Widget
-from textual.widgets import Input
 
-from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
+from console.dialogs.base import CountedField, Dialog, DialogButton, Do, Lines, sentence_of
 from console.text import block
 from console.widgets.beside import moment
 from console.widgets.document import Line, Section
@@ -28,7 +26,9 @@ class DealWithDialog(Dialog[Any]):
         self.row = row
         self._do = do
         self.about = Lines()
-        self.note = Field("note", placeholder="what became of it; may stay empty, it is in the trail", id="note")
+        self.note = CountedField(
+            "note", REASON_LIMIT, placeholder="what became of it; may stay empty, it is in the trail", id="note"
+        )
         self.hint = "esc back · ctrl+s marks it"
 
     def body(self) -> Iterable[Widget]:
@@ -55,26 +55,14 @@ class DealWithDialog(Dialog[Any]):
         begins = tuple(Line(line) for line in block(row.beginning, BEGINNING_LINES, 90))
         follows = (Line(f"It is kept, and waits for nobody any more.{older}", "", "✓"),)
         self.about.set_sections((Section("", facts), Section("It begins", begins), Section("If you go on", follows)))
-        self._count()
-
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._count()
-        self.refresh_buttons()
-
-    def _count(self) -> None:
-        count = len(self.note.text.strip())
-        self.note.set_note(f"{count}/{REASON_LIMIT}", bad=count > REASON_LIMIT)
 
     def why_not(self) -> str:
         """What is wrong with the note."""
-        too_long = len(self.note.text.strip()) > REASON_LIMIT
-        return f"The note is too long; at most {REASON_LIMIT} characters are kept." if too_long else ""
+        return self.note.problem
 
     async def confirm(self) -> None:
         """Mark it."""
-        note = self.note.text.strip() or None
+        note = self.note.words or None
         found = await self.attempt(self._do, "deal_with", "marking…", kind=self.row.kind, item_id=self.row.id, note=note)
         if not self.is_mounted:
             return

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from textual import on
 from textual.widget import Widget
-from textual.widgets import Input
 
-from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
+from console.dialogs.base import REASON_REQUIRED, CountedField, Dialog, DialogButton, Do, Lines, sentence_of
 from console.panes.faces import clock_words
 from console.text import block
 from console.widgets.document import Line, Section
@@ -32,7 +30,7 @@ class DeleteEpisodeDialog(Dialog[Any]):
         self.detail = detail
         self._do = do
         self.about = Lines()
-        self.reason = Field("reason", placeholder="why it goes", id="reason")
+        self.reason = CountedField("reason", REASON_LIMIT, required=REASON_REQUIRED, placeholder="why it goes", id="reason")
         self.hint = "esc back · ctrl+s deletes"
 
     def body(self) -> Iterable[Widget]:
@@ -58,24 +56,10 @@ class DeleteEpisodeDialog(Dialog[Any]):
         self.about.set_sections(
             (Section("", facts), Section("It says", says), Section("If you go on", consequences(self.detail)))
         )
-        self._count()
-
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._count()
-        self.refresh_buttons()
-
-    def _count(self) -> None:
-        count = len(self.reason.text.strip())
-        self.reason.set_note(f"{count}/{REASON_LIMIT}", bad=count > REASON_LIMIT)
 
     def why_not(self) -> str:
         """A reason of up to 500 characters."""
-        count = len(self.reason.text.strip())
-        if not count:
-            return "A reason is required: one sentence that says why."
-        return f"The reason is too long; at most {REASON_LIMIT} characters are kept." if count > REASON_LIMIT else ""
+        return self.reason.problem
 
     async def confirm(self) -> None:
         """Delete it."""
@@ -86,7 +70,7 @@ class DeleteEpisodeDialog(Dialog[Any]):
             "deleting…",
             episode_id=row.episode_id,
             project_key=row.project_key,
-            reason=self.reason.text.strip(),
+            reason=self.reason.words,
         )
         if not self.is_mounted:
             return

@@ -6,12 +6,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Input
 
-from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, now, sentence_of
+from console.dialogs.base import REASON_REQUIRED, CountedField, Dialog, DialogButton, Do, Field, Lines, now, sentence_of
 from console.dialogs.force_cancel_words import (
     CONSEQUENCES,
     CancelOutcome,
@@ -21,7 +19,6 @@ from console.dialogs.force_cancel_words import (
     facts,
     heading,
     number,
-    reason_problem,
     row_from_refusal,
     target_line,
     typed_problem,
@@ -78,7 +75,10 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         self._read_draft = read_draft
         self._draft_id: int | None = None
         self._draft = Lines(id="draft")
-        self.reason = Field("reason", placeholder="why it has to end, in a sentence", id="reason")
+        self.reason = CountedField(
+            "reason", REASON_LIMIT, required=REASON_REQUIRED, placeholder="why it has to end, in a sentence", id="reason"
+        )
+        self.reason.offer = f"↑↓ {number(len(self._recent), 'recent one')}" if self._recent else ""
         self.typed = Field("token", placeholder=f"its first {TYPED_CHARACTERS} characters", id="typed")
         self.back_button = DialogButton("Back", "back")
         self.ask_button = DialogButton("Ask for release", "ask_release")
@@ -104,7 +104,6 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
 
     def on_mount(self) -> None:
         """Show what the dialog was opened with."""
-        self._note_reason()
         self._show()
         self._look_for_draft()
 
@@ -205,17 +204,6 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
 
     # The reason.
 
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._note_reason()
-        self.refresh_buttons()
-
-    def _note_reason(self) -> None:
-        count = len(self.reason.text.strip())
-        offer = f"↑↓ {number(len(self._recent), 'recent one')}  " if self._recent and not self.reason.text else ""
-        self.reason.set_note(f"{offer}{count}/{REASON_LIMIT}", bad=count > REASON_LIMIT)
-
     def action_recent(self, step: int) -> None:
         """Offer the reasons given lately, one by one; past the newest comes back what was typed."""
         if not self.reason.input.has_focus or not self._recent:
@@ -233,14 +221,14 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
             return "There is nothing left to confirm."
         if not self._pending:
             return "None of these can be cancelled together: only DEAD and PARTIAL wraps can."
-        problem = reason_problem(self.reason.text)
+        problem = self.reason.problem
         if not problem and self._single:
             problem = typed_problem(self._target, self.typed.text.strip())
         return problem
 
     async def confirm(self) -> None:
         """Cancel exactly what is shown, one transaction for each wrap."""
-        reason = self.reason.text.strip()
+        reason = self.reason.words
         pending = self._pending
         for number_, target in enumerate(pending, 1):
             index = next(at for at, one in enumerate(self.targets) if one.row.wrap_id == target.row.wrap_id)
@@ -341,7 +329,7 @@ class ForceCancelDialog(Dialog[tuple[CancelOutcome, ...]]):
         self.run_worker(self._ask_release(), exclusive=True, group="confirm", exit_on_error=False)
 
     async def _ask_release(self) -> None:
-        message = self.reason.text.strip() or None
+        message = self.reason.words or None
         found = await self.attempt(self._do, "ask_release", "asking…", wrap_id=self._target.row.wrap_id, message=message)
         if not self.is_mounted:
             return

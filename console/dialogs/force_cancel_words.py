@@ -14,7 +14,6 @@ from core.life.liveness import allows_plain_cancel
 from core.memory.cancel import TYPED_CHARACTERS, Cancelled
 from core.memory.kept_texts import KeptText
 from core.models import Evidence, Judgement, Verdict
-from core.texts import REASON_LIMIT
 from core.views.wraps import WrapRow
 
 
@@ -183,15 +182,6 @@ def what_it_takes(target: Target) -> str:
     if target.plain:
         return ""
     return f"Its holder may be at work ({target.verdict}): type the first {TYPED_CHARACTERS} characters of its token, as shown."
-
-
-def reason_problem(reason: str) -> str:
-    """What is wrong with a reason; "" when nothing is."""
-    if not reason.strip():
-        return "A reason is required: one sentence that says why."
-    if len(reason.strip()) > REASON_LIMIT:
-        return f"The reason has {len(reason.strip())} characters; at most {REASON_LIMIT} are kept."
-    return ""
 
 
 def typed_problem(target: Target, typed: str) -> str:

@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import SelectionList
 
-from console.dialogs.base import DialogButton, Do, Field, Lines
+from console.dialogs.base import CountedField, DialogButton, Do, Field, Lines
 from console.dialogs.session_dialog import SessionDialog
 from console.drafts import Draft, Drafts
 from console.text import copyable, one_line
@@ -85,8 +85,13 @@ class HandoverDialog(SessionDialog):
         self.texts = BesideTexts(self._draft.text if self._draft else standing, standing, detail.standing_revision, pages)
         self.editor, self.meter = self.texts.editor, self.texts.meter
         self.receipt = Lines(id="receipt")
-        self.summary = Field(
-            "summary", self._draft.summary if self._draft else "", placeholder="what the session did", id="summary"
+        self.summary = CountedField(
+            "summary",
+            SUMMARY_LIMIT,
+            self._draft.summary if self._draft else "",
+            required="A summary is required: what the session did.",
+            placeholder="what the session did",
+            id="summary",
         )
         self.nothing = Field(
             "no capture",
@@ -197,9 +202,7 @@ class HandoverDialog(SessionDialog):
         self._measure()
 
     def field_changed(self) -> None:
-        """A field was typed into: count and keep it."""
-        count = len(self.summary.text.strip())
-        self.summary.set_note(f"{count:,}/{SUMMARY_LIMIT:,}", bad=count > SUMMARY_LIMIT)
+        """A field was typed into: keep it."""
         self._measure()
         self._keep_soon()
 
@@ -239,10 +242,8 @@ class HandoverDialog(SessionDialog):
             return "It is done already; enter or esc closes."
         if self.texts.moved is not None:
             return f"It is at revision {self.texts.moved[1]} now: F9 goes on from there, with your text as it is."
-        if not self.summary.text.strip():
-            return "A summary is required: what the session did."
-        if len(self.summary.text.strip()) > SUMMARY_LIMIT:
-            return f"The summary is too long; at most {SUMMARY_LIMIT:,} characters are kept."
+        if self.summary.problem:
+            return self.summary.problem
         if not self.text:
             return "The text that is to stand is empty."
         if found.too_long:
@@ -314,7 +315,7 @@ class HandoverDialog(SessionDialog):
             f"{self.CONFIRM.lower()}ing…",
             session_id=self.row.session_id,
             expected_client_key=self.row.client_key,
-            summary=self.summary.text.strip(),
+            summary=self.summary.words,
             nothing_to_capture_reason=None if self.named or self.detail.ledger else reason,
             allow_focus_shrink=self._allow_shrink,
             shrink_reason=self.shrink_reason.text.strip() or None if self._allow_shrink else None,

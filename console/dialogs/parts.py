@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -98,6 +98,43 @@ class Field(Horizontal):
             self._said = (note, bad)
             self._note.update(Content(one_line(note)))
             self._note.set_class(bad, "-bad")
+
+
+class CountedField(Field):
+    """A field that counts what is typed against a limit, and says what is wrong with it: a reason, a note, a message."""
+
+    def __init__(
+        self, label: str, limit: int, value: str = "", *, required: str = "", placeholder: str = "", id: str | None = None
+    ) -> None:
+        """`limit` is in characters, without the blanks around them; `required` is said while there are none, "" lets it be empty."""
+        super().__init__(label, value, placeholder=placeholder, id=id)
+        self._called, self._limit, self._required = label, limit, required
+        self.offer = ""
+        """What is said before the count while the field is empty."""
+
+    @property
+    def words(self) -> str:
+        """What is typed, without the blanks around it."""
+        return self.text.strip()
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, as a sentence; "" when nothing is."""
+        if not self.words:
+            return self._required
+        count = len(self.words)
+        return f"The {self._called} has {count:,} characters; at most {self._limit:,} are kept." if count > self._limit else ""
+
+    def on_mount(self) -> None:
+        """Count from the start."""
+        self.count()
+
+    @on(Input.Changed)
+    def count(self) -> None:
+        """Say how many characters there are, and how many there may be."""
+        count = len(self.words)
+        offer = f"{self.offer}  " if self.offer and not self.text else ""
+        self.set_note(f"{offer}{count:,}/{self._limit:,}", bad=count > self._limit)
 
 
 class DialogButton(PieceLines, can_focus=True):

@@ -103,10 +103,8 @@ class SessionDialog(Dialog[Any]):
         self.hold(words)
 
     @on(Input.Changed)
-    def _field_changed(self, event: Input.Changed) -> None:
-        event.stop()
+    def _field_changed(self) -> None:
         self.field_changed()
-        self.refresh_buttons()
 
     def field_changed(self) -> None:
         """Something was typed into a field."""

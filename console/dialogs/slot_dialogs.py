@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from console.dialogs.base import Dialog, DialogButton, Do, Field, Lines, sentence_of
+from console.dialogs.base import CountedField, Dialog, DialogButton, Do, Field, Lines, sentence_of
 from console.dialogs.session_words import facts, name_of
 from console.widgets.document import Line, Section
 from console.widgets.editor import Editor
@@ -106,7 +106,9 @@ class OpenSlotDialog(Dialog[Any]):
         super().__init__(f"Open a slot in {project_key}")
         self.project = project_key
         self._do = do
-        self.title_field = Field("title", placeholder="what it is about, unique among the open ones", id="title")
+        self.title_field = CountedField(
+            "title", TITLE_LIMIT, placeholder="what it is about, unique among the open ones", id="title"
+        )
         self.anchors = Field("anchors", placeholder=ANCHORS_HINT, id="anchors")
         self.editor = Editor(id="editor")
         self.meter = Meter()
@@ -138,8 +140,6 @@ class OpenSlotDialog(Dialog[Any]):
         self._note()
 
     def _note(self) -> None:
-        count = len(self.title_field.text.strip())
-        self.title_field.set_note(f"{count}/{TITLE_LIMIT}", bad=count > TITLE_LIMIT)
         self.meter.set_measure(Measure(len(self.editor.text.strip()), SLOT_BODY_LIMIT))
         problem = self._anchor_problem() if self.anchors.text.strip() else ""
         self.anchors.set_note("✗" if problem else "✓" if self.anchors.text.strip() else "", bad=bool(problem))
@@ -154,8 +154,7 @@ class OpenSlotDialog(Dialog[Any]):
 
     def why_not(self) -> str:
         """What is missing."""
-        title = self.title_field.text.strip()
-        if not 1 <= len(title) <= TITLE_LIMIT:
+        if not 1 <= len(self.title_field.words) <= TITLE_LIMIT:
             return f"A title of 1 to {TITLE_LIMIT} characters is required."
         problem = self._anchor_problem()
         if problem:
@@ -172,7 +171,7 @@ class OpenSlotDialog(Dialog[Any]):
             "brain_slot_open",
             "opening…",
             project_key=self.project,
-            title=self.title_field.text.strip(),
+            title=self.title_field.words,
             body=self.editor.text,
             anchors=from_line(self.anchors.text),
         )
@@ -193,7 +192,13 @@ class CloseSlotDialog(Dialog[Any]):
         self._do = do
         self._gone = False
         self.about = Lines()
-        self.note = Field("note", placeholder="why it is closed, and where the work stands", id="note")
+        self.note = CountedField(
+            "note",
+            REASON_LIMIT,
+            required="A note is required: why it is closed, and where the work stands.",
+            placeholder="why it is closed, and where the work stands",
+            id="note",
+        )
         self.hint = "esc back · tab moves on · ctrl+s closes it"
 
     def body(self) -> Iterable[Widget]:
@@ -254,23 +259,13 @@ class CloseSlotDialog(Dialog[Any]):
         if changed:
             self.hold(f"changed: revision {row.revision}, {'held' if row.holder_session_id else 'an orphan'} now")
 
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        count = len(self.note.text.strip())
-        self.note.set_note(f"{count:,}/{REASON_LIMIT:,}", bad=count > REASON_LIMIT)
-        self.refresh_buttons()
-
     def why_not(self) -> str:
         """What stands in the way."""
         if self._gone:
             return "It is closed already."
         if self.row.holder_session_id:
             return "A session is open on it: end, relay or abandon that first."
-        count = len(self.note.text.strip())
-        if not count:
-            return "A note is required: why it is closed, and where the work stands."
-        return f"The note has {count:,} characters; at most {REASON_LIMIT:,} are kept." if count > REASON_LIMIT else ""
+        return self.note.problem
 
     async def confirm(self) -> None:
         """Close it."""
@@ -280,7 +275,7 @@ class CloseSlotDialog(Dialog[Any]):
             "closing…",
             slot_id=self.row.slot_id,
             expected_revision=self.row.revision,
-            note=self.note.text.strip(),
+            note=self.note.words,
         )
         if not self.is_mounted:
             return

@@ -211,7 +211,7 @@ async def test_a_kept_text_is_dealt_with_by_its_dialog(room_scene: Scene) -> Non
         app.deal_with_text(row)
         await until(pilot, lambda: isinstance(app.screen, DealWithDialog) and not app.screen.too_early(now()))
         await type_in(pilot, "x" * 501)
-        assert "too long" in app.screen.why_not()  # type: ignore[attr-defined]
+        assert "501 characters; at most 500" in app.screen.why_not()  # type: ignore[attr-defined]
         app.screen.note.text = "nothing in it"  # type: ignore[attr-defined]
         await pilot.press("ctrl+s")
         await until(pilot, lambda: len(app.screen_stack) == 1)

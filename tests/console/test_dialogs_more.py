@@ -14,10 +14,13 @@ import pytest
 from textual.widgets import Input
 
 from console.actions import Action, for_screen, row_actions
+from console.dialogs.anchors import AnchorsDialog
 from console.dialogs.ask_release import AskReleaseDialog
 from console.dialogs.base import Dialog, now
 from console.dialogs.chooser import Choice, ChooserDialog, MenuDialog
+from console.dialogs.force_cancel import ForceCancelDialog
 from console.dialogs.help import MEANINGS, HelpDialog, help_document
+from console.dialogs.parts import CountedField
 from console.dialogs.progress import ProgressDialog
 from console.dialogs.salvage import SalvageDialog
 from console.dialogs.text_view import TextDialog
@@ -25,8 +28,9 @@ from console.dialogs.write_file import WriteFileDialog, free_name
 from console.themes import VERDICT_LOOK
 from core.errors import StoreError
 from core.memory.salvage import Salvaged
+from core.trail.anchors import AnchorCheck
 from core.trail.verify import verify_store
-from tests.console.dialog_host import FINISHED, LOCKED, Deeds, Host, drawn, opened, snapshot, type_in, wrap
+from tests.console.dialog_host import FINISHED, LOCKED, Deeds, Host, drawn, host_of, opened, snapshot, type_in, wrap
 from tests.console.hostile import ACTING, HOSTILE
 from tests.console.scene import Scene
 from tests.console.waiting import until
@@ -352,6 +356,44 @@ def test_the_proposed_name_is_a_free_one(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "w.jsonl").touch()
     (tmp_path / "w-2.jsonl").symlink_to("nowhere")
     assert free_name("w.jsonl") == "w-3.jsonl"
+
+
+# Counted fields.
+
+
+@pytest.mark.parametrize(
+    ("make", "field", "name", "required"),
+    [
+        (lambda: AskReleaseDialog(wrap(), Deeds()), "message", "message", ""),
+        (lambda: AnchorsDialog(AnchorCheck("anchored", 9, 0, 9, 0, ()), Deeds()), "reason", "reason", "it goes into the trail"),
+        (lambda: ForceCancelDialog((wrap(),), Deeds(), ("an earlier one",)), "reason", "reason", "one sentence that says why"),
+    ],
+)
+async def test_a_counted_field_counts_from_the_start_and_says_what_is_wrong(
+    make: Callable[[], Any], field: str, name: str, required: str
+) -> None:
+    host = Host(make)
+    async with host.run_test(size=(80, 24)) as pilot:
+        dialog = await opened(pilot, host)
+        counted = getattr(dialog, field)
+        assert isinstance(counted, CountedField)
+        assert "0/500" in drawn(host) and required in dialog.why_not() and bool(required) == bool(dialog.why_not())
+        counted.text = f"  {'x' * 501} "
+        await until(pilot, lambda: "501/500" in drawn(host))
+        assert dialog.why_not() == f"The {name} has 501 characters; at most 500 are kept."
+        assert counted._note.has_class("-bad") and not dialog.may_confirm
+        counted.text = "  the backup of Monday "
+        await until(pilot, lambda: "20/500" in drawn(host))
+        assert counted.words == "the backup of Monday" and dialog.may_confirm and not counted._note.has_class("-bad")
+
+
+async def test_recent_reasons_are_offered_while_the_field_is_empty() -> None:
+    host = host_of(wrap(), do=Deeds(), recent=("an earlier one",))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, host)
+        assert "↑↓ 1 recent one  0/500" in drawn(host)
+        await type_in(pilot, "x")
+        await until(pilot, lambda: "1/500" in drawn(host) and "recent" not in drawn(host))
 
 
 # Foreign text.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -307,8 +308,9 @@ def anchor(call: Call, reason: str | None, anchors: Path | None) -> int | None:
         return accept(call, reason, path)
     with call.look() as looker, looker.snapshot() as (view, witness):
         found = check_anchors(view, path, take(view, witness).store_id)
-    data = {"file": str(path), "exists": path.exists(), **{name: getattr(found, name) for name in found.__slots__}}
-    words = found.words if path.exists() else f"{found.words}: there is no file {path}"
+    there = os.path.lexists(path)  # unlike Path.exists, it raises for no folder out of reach
+    data = {"file": str(path), "exists": there, **{name: getattr(found, name) for name in found.__slots__}}
+    words = found.words if there or found.problems else f"{found.words}: there is no file {path}"
     problems = [line for one in found.problems for line in wrapped(f"✗ {one}", 2)]
     foreign = [f"  {found.foreign:,} of its lines are of other stores"] if found.foreign else []
     call.answer(data, lambda: [*wrapped(words[:1].upper() + words[1:]), *foreign, *problems])

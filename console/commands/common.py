@@ -128,7 +128,11 @@ class Call:
 
     def require_store(self) -> None:
         """Raises StoreMissing when there is no store, for a command that acts on what is there already."""
-        if not self.path.exists():
+        from core.store.database import explained
+
+        with explained(self.path):
+            there = self.path.exists()
+        if not there:
             raise StoreMissing(f"There is no store at {self.path}.")
 
     @contextlib.contextmanager

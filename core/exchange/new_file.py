@@ -47,6 +47,11 @@ def whole_file(path: Path, store: Path, *, force: bool = False) -> Iterator[Path
 
 def refuse_unfit(path: Path, store: Path, force: bool) -> None:
     """Refuses `file_exists` for a place that is taken, `file_unwritable` for one that cannot be a new file."""
+    with _refusing(path):
+        _refuse_taken(path, store, force)
+
+
+def _refuse_taken(path: Path, store: Path, force: bool) -> None:
     if any(same_file(path, one) for one in (*own_files(store), anchor_path(store))):
         raise Refusal("file_exists", f"{path} is one of the store's own files and was left alone. Name another file.")
     if path.is_dir():

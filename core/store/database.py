@@ -326,10 +326,10 @@ class Reader:
         """Opens the store for reading. Raises StoreMissing, StoreNewer, StoreLocked or StoreError with a sentence."""
         self.path = path
         self._lock = threading.RLock()
+        refuse_unfit_path(path)
         self.inode = identity_of(path)
         if self.inode is None:
             raise StoreMissing(f"There is no store at {path}.")
-        refuse_unfit_path(path)
         with explained(path):
             self._connection = sqlite3.connect(
                 f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None, timeout=patience, check_same_thread=False
@@ -438,11 +438,12 @@ def explain(error: BaseException, path: Path) -> StoreError:
 
 
 def refuse_unfit_path(path: Path) -> None:
-    """Raises StoreError for a path that can never be a store: a folder, a device, a network file system (room.md 2.20)."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder, not a store. Name a file, such as {path / 'store.db'}, with --store.")
-    if path.exists() and not path.is_file():
-        raise StoreError(f"{path} is not a regular file, so it cannot be a store.")
+    """Raises StoreError for a path that can never be a store: a folder, a device, a network file system (room.md 2.20), or one out of reach."""
+    with explained(path):
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder, not a store. Name a file, such as {path / 'store.db'}, with --store.")
+        if path.exists() and not path.is_file():
+            raise StoreError(f"{path} is not a regular file, so it cannot be a store.")
     kind = filesystems.file_system_type(path)
     if filesystems.refused(kind):
         raise StoreError(

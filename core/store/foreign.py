@@ -45,9 +45,9 @@ def snapshot(path: Path) -> Iterator[View]:
 
     Its schema is not trusted: no view, trigger or function of the file's own can do anything.
     """
-    _refuse_unfit(path)
     with contextlib.ExitStack() as stack:
         stack.enter_context(_explained(path))
+        _refuse_unfit(path)
         log, index = _size(path, "-wal"), path.with_name(path.name + "-shm").exists()
         watched = not (log and index)
         before = _signature(path)

@@ -62,6 +62,17 @@ def test_a_folder_is_no_store(cli: Cli, tmp_path: Path, command: tuple[str, ...]
     assert "is a folder" in unusable(cli, tmp_path, command, "store_unusable")
 
 
+@pytest.mark.parametrize("command", [("wraps",), ("gate", "open"), ("cancel", "7", "--reason", "x")], ids=" ".join)
+def test_a_path_that_cannot_be_looked_at_is_said_to_be_so(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
+    words = unusable(cli, tmp_path / ("x" * 300), command, "store_unusable")
+    assert words.endswith("cannot be used: File name too long.")
+
+
+def test_a_foreign_store_that_cannot_be_looked_at_is_said_to_be_so(cli: Cli, tmp_path: Path) -> None:
+    error = cli.error("import", "anneal", str(tmp_path / ("x" * 300)))
+    assert error["code"] == "store_unusable" and "cannot be read: File name too long" in error["sentence"]
+
+
 @pytest.mark.parametrize("command", [("wraps",), ("gate", "open"), ("audit", "verify")], ids=" ".join)
 def test_a_text_file_is_no_store_and_stays_as_it_is(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
     path = tmp_path / "notes.txt"

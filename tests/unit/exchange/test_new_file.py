@@ -103,6 +103,12 @@ def test_a_place_that_cannot_be_is_refused_in_plain_words(tmp_path: Path, store:
     with pytest.raises(Refusal, match=why) as refused, whole_text(tmp_path / "no" / "where", store):
         pass
     assert refused.value.code == "file_unwritable"
+    with (
+        pytest.raises(Refusal, match="could not be written: File name too long") as refused,
+        whole_text(tmp_path / ("x" * 300), store),
+    ):
+        pass
+    assert refused.value.code == "file_unwritable"
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(Refusal, match="no regular file"), whole_text(tmp_path / "pipe", store, force=True):
         pass

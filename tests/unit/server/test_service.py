@@ -61,7 +61,7 @@ def test_a_cancel_is_told_to_its_holder_once_with_whatever_comes_next(rooms: Roo
     own = peer.answer("wrap_cancel", {"reason": "I was in a hurry"})
     assert notices(own) == []
     # a refusal carries it as well
-    first = holder.answer("save_continuity", {"text": ""})
+    first = holder.answer("save_continuity", {"text": "late"})
     assert code_of(first) == "no_wrap"
     assert notices(first) == ["cancelled"]
     assert "“I was in a hurry”" in first["content"][-1]["text"]
